@@ -52,8 +52,8 @@ export interface AgentDefinition extends DeclaredSchemas {
    */
   readonly contextAnswers?: boolean | undefined;
   /**
-   * Artifacts that are still open when a turn ends get an empty last chunk with `lastChunk: true`; default: false. Clients
-   * of ADK keep streamed text only with it.
+   * Artifacts that are still open when a turn ends get an empty last chunk with `lastChunk: true`. Clients of ADK keep
+   * streamed text only with it; default: it is added for messages whose metadata says that they come from ADK.
    */
   readonly closeArtifacts?: boolean | undefined;
   /** The completed status repeats the text of the artifacts, for clients that read only the status; default: false. */
@@ -69,8 +69,11 @@ export interface AgentDefinition extends DeclaredSchemas {
     | ExtendedCard
     | ((caller: KnownCaller) => ExtendedCard | Promise<ExtendedCard>)
     | undefined;
-  /** "public": no authentication, whatever the server's `auth` says; default: "known". */
-  readonly access?: "known" | "public" | undefined;
+  /**
+   * "public": no authentication, whatever the server's `auth` says. "internal": the agent exists for other agents of the
+   * same server only, which call it by its name (`ctx.call`). Default: "known".
+   */
+  readonly access?: "known" | "public" | "internal" | undefined;
   /** The agent is visible only to callers of these tenants; default: all tenants. */
   readonly tenants?: readonly string[] | undefined;
   /** Set by runtimes of graphs: schemas, state and history for clients of LangGraph. */
@@ -275,7 +278,7 @@ export function toPolicy(definition: AgentDefinition): AgentPolicy {
     turns: definition.turns ?? "queue",
     acceptsWhileWorking: definition.acceptsWhileWorking ?? false,
     contextAnswers: definition.contextAnswers ?? true,
-    closeArtifacts: definition.closeArtifacts ?? false,
+    closeArtifacts: definition.closeArtifacts,
     answerInStatus: definition.answerInStatus ?? false,
     dedupe: definition.dedupe,
     retention: definition.retention,

@@ -4,3 +4,6 @@ import type { AgentName, Scope } from "../model/index.ts";
 export function toScope(tenant: string, principal: string, agents?: ReadonlySet<AgentName>): Scope {
   return (agents ? { tenant, principal, agents } : { tenant, principal }) as Scope;
 }
+
+/** The scope of the calls that an agent makes for its caller. */
+export const toAgentScope = (scope: Scope): Scope => ({ ...scope, fromAgent: true });

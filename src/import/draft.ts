@@ -33,7 +33,7 @@ export type ConfigObject = Readonly<Record<string, ConfigValue | undefined>>;
 export interface AgentSequence {
   readonly name: string;
   readonly description: string | undefined;
-  readonly access: "public" | undefined;
+  readonly access: "public" | "internal" | undefined;
   readonly steps: readonly string[];
 }
 

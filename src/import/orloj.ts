@@ -176,11 +176,11 @@ function addSystem(
   const missing = order.steps.find(step => !served.has(step));
   if (missing !== undefined)
     return draft.note(subject, `is not carried over: its agent ${missing} is not served`);
-  if (!isEnabled) draft.note(subject, "was not exposed over A2A in Orloj, and is served here");
   if (auth !== undefined) draft.auth = "tokens";
   draft.default ??= isEnabled ? name : undefined;
   const steps = order.steps.map(step => served.get(step) as string);
-  const access = auth === "public" ? "public" : undefined;
+  // Orloj: systems that are not enabled remain internal.
+  const access = !isEnabled ? "internal" : auth === "public" ? "public" : undefined;
   if (access === "public")
     for (const step of steps) draft.makePublic(step, `the public ${subject} calls it for its callers`);
   draft.sequences.push({ name, description, access, steps });

@@ -85,7 +85,7 @@ const DEFINITION = z.strictObject({
   stateTransitionHistory: z.boolean().optional(),
   // The result of a function is validated when it is called.
   extendedCard: z.preprocess(given => (typeof given === "function" ? {} : given), EXTENDED_CARD.optional()),
-  access: z.enum(["known", "public"]).optional(),
+  access: z.enum(["known", "public", "internal"]).optional(),
   tenants: z.array(z.string().refine(isCallerName, "expected the name of a tenant")).min(1).optional(),
   graph: z.custom<AgentDefinition["graph"]>(() => true).optional(),
   run: z.custom<AgentFunction>(run => typeof run === "function", "expected a function"),

@@ -16,6 +16,8 @@ export interface Scope {
   readonly principal: string;
   /** The only agents that the caller may know of; absent: all agents of its tenant. */
   readonly agents?: ReadonlySet<AgentName>;
+  /** The call comes from an agent of this server: internal agents exist for it, too. */
+  readonly fromAgent?: true;
   readonly [authorized]: true;
 }
 

@@ -1,7 +1,7 @@
 /** How an agent wants its tasks to be run, and which callers it accepts. */
 export interface AgentPolicy {
-  /** "public": no authentication is required. */
-  readonly access: "known" | "public";
+  /** "public": no authentication is required. "internal": only other agents of the same server can call it. */
+  readonly access: "known" | "public" | "internal";
   /** The tenants that it is visible to; undefined: all. */
   readonly tenants: readonly string[] | undefined;
   /** What happens to an interrupted run. */
@@ -14,8 +14,8 @@ export interface AgentPolicy {
   readonly acceptsWhileWorking: boolean;
   /** A message that names only a context answers the one task of that context that waits for input. */
   readonly contextAnswers: boolean;
-  /** Artifacts that are open at the end of a turn get an empty last chunk. */
-  readonly closeArtifacts: boolean;
+  /** Artifacts that are open at the end of a turn get an empty last chunk; undefined: for clients that need it. */
+  readonly closeArtifacts: boolean | undefined;
   /** A completed task has the text of its answer in its status, too. */
   readonly answerInStatus: boolean;
   /** "messageId": a message with a known id is the same call. */

@@ -68,7 +68,14 @@ export const API_DESCRIPTIONS: Readonly<Record<string, ApiDescription>> = {
       },
     },
   },
-  orloj: { title: "Orloj", unnamedAgent: "the agent that the metadata names" },
+  orloj: {
+    title: "Orloj",
+    unnamedAgent: "the agent that the metadata names",
+    summaries: {
+      systems: "List the agents that the caller can see as AgentSystems",
+      system: "Describe one agent as an AgentSystem",
+    },
+  },
   simple: { title: "simple_a2a" },
   arbiter: ARBITER_API,
   openai: OPENAI_API,

@@ -1,11 +1,21 @@
 /** What an agent's options add at the end of a turn: `closeArtifacts`, `answerInStatus`. */
-import { type AgentPolicy, type Message, type TaskEvent, toTextAppend } from "../model/index.ts";
+import { type AgentPolicy, type Message, type Task, type TaskEvent, toTextAppend } from "../model/index.ts";
 import type { Run } from "../ports/index.ts";
 
 type ArtifactEvent = TaskEvent & { readonly type: "artifact" };
 type EndOptions = Pick<AgentPolicy, "closeArtifacts" | "answerInStatus">;
 
-/** Follows the output of one run. It is created only for agents that have one of the options. */
+/** undefined: nothing is added at the end of this turn. */
+export function createEndOfTurn(policy: EndOptions, task: Task): EndOfTurn | undefined {
+  const { closeArtifacts = isFromAdk(task), answerInStatus } = policy;
+  return closeArtifacts || answerInStatus ? new EndOfTurn({ closeArtifacts, answerInStatus }) : undefined;
+}
+
+/** ADK writes its session into the metadata of a message: `adk_app_name`, `adk_session_id`. */
+const ADK_SESSION = "adk_session_id";
+const isFromAdk = ({ message }: Task): boolean => message?.metadata?.[ADK_SESSION] !== undefined;
+
+/** Follows the output of one run. It is created only for turns that end with more than the agent's output. */
 export class EndOfTurn {
   readonly #options: EndOptions;
   readonly #texts = new Map<string, { text: string; isOpen: boolean }>();

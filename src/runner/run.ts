@@ -19,7 +19,7 @@ import {
 } from "../ports/index.ts";
 import type { ActiveRun, RunLease } from "./active-run.ts";
 import { describeFailure, toFailed, toInterrupted } from "./end-events.ts";
-import { EndOfTurn } from "./end-of-turn.ts";
+import { createEndOfTurn, type EndOfTurn } from "./end-of-turn.ts";
 import { IncomingMessages } from "./incoming.ts";
 import { BadAgentEvent, contentSize, toStepEvent, toTaskEvent } from "./output-check.ts";
 import { type PastAttempts, readPastAttempts } from "./replay/past-attempts.ts";
@@ -87,8 +87,7 @@ export class RunExecutor implements ActiveRun, TurnHost {
     this.#leasedUntil = claimedAt + parts.leaseMs;
     this.#recorded = recorded;
     recorded?.catch(() => this.stop("lost"));
-    const { closeArtifacts, answerInStatus } = agent.policy;
-    if (closeArtifacts || answerInStatus) this.#endOfTurn = new EndOfTurn(agent.policy);
+    this.#endOfTurn = createEndOfTurn(agent.policy, run.task);
     this.#topic = runTopic(this.#taskId);
     parts.bus.subscribe(this.#topic, this);
     this.#begin();

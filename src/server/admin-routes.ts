@@ -6,6 +6,7 @@ import { StartupError } from "../lib/startup-error.ts";
 import type { Authenticator, Catalog, Dialect, Endpoint, Log, Store } from "../ports/index.ts";
 import type { Telemetry } from "../telemetry/index.ts";
 import { type LevelSwitch, levelRoutes } from "../telemetry/level.ts";
+import { isForAllCallers } from "./catalog.ts";
 import {
   type CheckReady,
   type CommitState,
@@ -93,8 +94,10 @@ function healthRoutes(parts: ServerEndpointParts, checkReady: CheckReady): reado
       name: "dragoman",
       version: parts.version(),
       dialects: dialects.map(dialect => dialect.name),
-      // Agents of single tenants are not public.
-      agents: catalog.all().flatMap(({ name, policy }) => (policy.tenants ? [] : [name])),
+      agents: catalog
+        .all()
+        .filter(isForAllCallers)
+        .map(({ name }) => name),
       ...(settings.langgraphApi === "on" && LANGGRAPH_INFO),
     }),
   });

@@ -58,8 +58,15 @@ export function createCatalog(
   return catalog;
 }
 
-const canSee = ({ tenant, agents }: Scope, { name, policy }: Agent): boolean =>
-  (!agents || agents.has(name)) && (!policy.tenants || policy.tenants.includes(tenant));
+/** An internal agent is not named in tokens: it belongs to the agents that call it. */
+function canSee({ tenant, agents, fromAgent }: Scope, { name, policy }: Agent): boolean {
+  if (policy.tenants && !policy.tenants.includes(tenant)) return false;
+  return policy.access === "internal" ? fromAgent === true : !agents || agents.has(name);
+}
+
+/** Agents of single tenants are not public, and internal ones have no callers. */
+export const isForAllCallers = ({ policy }: Agent): boolean =>
+  !policy.tenants && policy.access !== "internal";
 
 /** A name wins over an id: an agent whose name is the id of another one does not hide it. */
 const byNameAndId = (agents: readonly Agent[]): ReadonlyMap<AgentName, Agent> =>

@@ -69,7 +69,8 @@ function toServed({ definition, file }: LoadedAgent, cwd: string): Agent {
 
 function findDefault(agents: readonly Agent[], wanted: string | undefined): AgentName {
   const names = agents.map(agent => agent.name);
-  const found = wanted === undefined ? names[0] : names.find(name => name === wanted);
+  const first = agents.find(({ policy }) => policy.access !== "internal")?.name ?? names[0];
+  const found = wanted === undefined ? first : names.find(name => name === wanted);
   if (found !== undefined) return found;
   throw new StartupError(`The default agent "${wanted}" does not exist. Choose one of: ${names.join(", ")}`);
 }

@@ -2,7 +2,7 @@
 import { createLogLines, type LogLines } from "../admin/index.ts";
 import { createCustomGuard } from "../auth/custom-guard.ts";
 import { adminOnly } from "../auth/index.ts";
-import { toScope } from "../auth/scope.ts";
+import { toAgentScope, toScope } from "../auth/scope.ts";
 import { createBindings } from "../binding/index.ts";
 import { createPipeline } from "../binding/pipeline.ts";
 
@@ -31,7 +31,7 @@ import { createRemoteCards } from "../runner/remote-cards.ts";
 import { JWKS_PATH } from "../signature/sign.ts";
 import { redact, scrub } from "../telemetry/redact.ts";
 import { createServerEndpoints } from "./admin-routes.ts";
-import { toUuid } from "./catalog.ts";
+import { isForAllCallers, toUuid } from "./catalog.ts";
 import { createEnvironment, type ServerEnvironment, toDigest } from "./clock.ts";
 import { consoleModeOf } from "./open-auth.ts";
 import { type OpenConsole, openConsole } from "./open-console.ts";
@@ -165,7 +165,7 @@ async function connect(
         services,
         pushEncoders: [...dialects, ...langgraph.pushEncoders],
         tools: mcp.tools,
-        agents: createLocalAgents({ ...services, execute: calls.limited }),
+        agents: createLocalAgents({ ...services, execute: calls.limited, toAgentScope }),
         onFailure: parts.development?.onFailure,
         beginScheduled: createCronRuns({
           execute: calls.execute,
@@ -327,7 +327,7 @@ function listEndpoints(parts: WiringParts, services: Services, calls: Calls): re
     ...createOpenApiEndpoints({
       dialects,
       descriptions: API_DESCRIPTIONS,
-      agents: () => catalog.all().filter(({ policy }) => !policy.tenants),
+      agents: () => catalog.all().filter(isForAllCallers),
       readVersion,
       readPage: services.consoleMode === "off" ? readDocsPage : undefined,
     }),

@@ -22,6 +22,7 @@ beforeAll(async () => {
   server = await serve([
     { name: "plain", run },
     { name: "closing", closeArtifacts: true, run },
+    { name: "open", closeArtifacts: false, run },
     { name: "asking", run: (task, ctx) => (task.turn === 1 ? ctx.ask("Which one?") : `Took ${task.text}`) },
   ]);
 });
@@ -71,15 +72,15 @@ describe.skipIf(adk === undefined)("@google/adk 2.0.0", () => {
     return (await runModule(adk as string, "talk.mjs", ADK, card, ...texts)) as readonly Kept[];
   };
 
-  it("keeps the answers of streamed turns and their context, if the agent closes its artifacts", async () => {
-    const kept = await talk("closing", "one", "two");
+  it.each(["plain", "closing"])("keeps the answers of streamed turns and their context: %s", async agent => {
+    const kept = await talk(agent, "one", "two");
     expect(kept.map(({ text }) => text)).toEqual(["You said one", "You said two"]);
     expect(kept[0]?.context).toMatch(/^[0-9a-f-]{36}$/);
     expect(kept[1]?.context).toBe(kept[0]?.context);
   });
 
-  it("keeps nothing of them otherwise: the reason for the option", async () => {
-    expect(await talk("plain", "one", "two")).toEqual([]);
+  it("keeps nothing of an agent that leaves its artifacts open: the reason for the last chunk", async () => {
+    expect(await talk("open", "one", "two")).toEqual([]);
   });
 
   it("answers a question by its context", async () => {

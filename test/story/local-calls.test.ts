@@ -35,11 +35,12 @@ const typed = agent({
   input: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
   run: (task, ctx) => ctx.data({ n: task.input.n + 1 }),
 });
+const inner: AgentDefinition = { name: "inner", access: "internal", run: task => `inner: ${task.text}` };
 const secret: AgentDefinition = { name: "secret", tenants: ["other"], run: () => "secret" };
 
 async function start(run: AgentDefinition["run"], settings: Parameters<typeof serve>[1] = {}): Promise<void> {
   seen = [];
-  server = await serve([{ name: "chief", run }, critic, replier, typed, secret], settings);
+  server = await serve([{ name: "chief", run }, critic, replier, typed, secret, inner], settings);
 }
 const send = async (text: string, headers: Record<string, string> = {}): Promise<object> =>
   (await rpc(`${server.url}/agents/chief`, "SendMessage", sendParams(text), headers)).body;
@@ -169,4 +170,20 @@ it("callers leave their place to those whom they call, also where only one run i
   await start(async (task, ctx) => (await ctx.call("critic", task.text)).text, { runsMax: 1 });
   const all = await Promise.all(["a", "b", "c"].map(text => send(text)));
   expect(all.map(body => partsText(taskOf(body).artifacts?.[0]?.parts))).toEqual(["one a", "one b", "one c"]);
+});
+
+it("calls an internal agent, which does not exist for callers: no card, no entry in lists, no task", async () => {
+  let called = "";
+  await start(async (task, ctx) => {
+    const reply = await ctx.call("inner", task.text);
+    called = reply.task?.id ?? "";
+    return reply.text;
+  });
+  expect(textOf(await send("two"))).toBe("inner: two");
+  expect((await fetch(`${server.url}/agents/inner/.well-known/agent-card.json`)).status).toBe(404);
+  expect(await (await fetch(`${server.url}/agents`)).text()).not.toContain("inner");
+  const refused = await rpc(`${server.url}/agents/inner`, "SendMessage", sendParams("hi"));
+  expect(refused.body.error?.message).toContain("inner");
+  const { body } = await rpc(`${server.url}/agents/inner`, "GetTask", { id: called });
+  expect(body.result).toBeUndefined();
 });

@@ -20,6 +20,7 @@ const slow: AgentDefinition["run"] = async function* (_task, ctx) {
 };
 const AGENTS: readonly AgentDefinition[] = [
   { name: "slow", run: slow },
+  { name: "open", closeArtifacts: false, run: slow },
   { name: "closing", closeArtifacts: true, run: slow },
   { name: "returning", closeArtifacts: true, run: () => "whole" },
   {
@@ -53,8 +54,10 @@ const url = (name: string): string => `${server.url}/agents/${name}`;
 async function chunksOf(
   name: string,
   method = "SendStreamingMessage",
+  metadata?: object,
 ): Promise<(readonly [string, boolean])[]> {
-  const params = method === "SendStreamingMessage" ? sendParams("go") : sendParamsV03("go");
+  const more = { metadata };
+  const params = method === "SendStreamingMessage" ? sendParams("go", more) : sendParamsV03("go", more);
   const events = await (await openStream(url(name), method, params)).all();
   return events
     .map(({ data }) => data.result.artifactUpdate ?? (data.result.kind === "artifact-update" && data.result))
@@ -65,6 +68,14 @@ async function chunksOf(
 describe("the last chunk of an artifact", () => {
   it("says so only if the agent or its option does", async () => {
     expect((await chunksOf("slow")).map(([, isLast]) => isLast)).toEqual([false, false, false]);
+  });
+
+  it("is followed by an empty one for messages of ADK, which name its session, unless the agent forbids it", async () => {
+    const adk = { adk_app_name: "app", adk_user_id: "user", adk_session_id: "session" };
+    const isLast = async (name: string) =>
+      (await chunksOf(name, "message/stream", adk)).map(([, last]) => last);
+    expect(await isLast("slow")).toEqual([false, false, false, true, true]);
+    expect(await isLast("open")).toEqual([false, false, false]);
   });
 
   it("is followed by an empty one with closeArtifacts, once for each artifact", async () => {

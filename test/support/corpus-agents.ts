@@ -193,6 +193,12 @@ const SIMPLE: readonly AgentDefinition[] = [
     },
   },
   {
+    name: "hidden",
+    description: "Works for other agents only",
+    access: "internal",
+    run: task => task.text,
+  },
+  {
     name: "discreet",
     description: "Sends no push notifications",
     push: false,

@@ -33,8 +33,8 @@ const CURL =
 test("the banner has one line for each agent, says why they are served, and has commands to try", () => {
   expect(bannerText(FACTS, PLAIN)).toBe(`Dragoman 1.2.3 ready in 84 ms
 
-  echo       http://127.0.0.1:2024/agents/echo, also at http://127.0.0.1:2024/  Repeats your message.
-  countdown  http://127.0.0.1:2024/agents/countdown
+  echo       http://127.0.0.1:2024/agents/echo/, also at http://127.0.0.1:2024/  Repeats your message.
+  countdown  http://127.0.0.1:2024/agents/countdown/
 
   serving    the files in agents/, found in this folder
   docs       http://127.0.0.1:2024/docs
@@ -48,14 +48,14 @@ test("the banner has one line for each agent, says why they are served, and has 
 test("on a narrow terminal an address is whole and a description is omitted", () => {
   const text = bannerText(FACTS, { ...PLAIN, columns: 80 });
   expect(text).toContain(
-    "\n  echo       http://127.0.0.1:2024/agents/echo, also at http://127.0.0.1:2024/\n",
+    "\n  echo       http://127.0.0.1:2024/agents/echo/, also at http://127.0.0.1:2024/\n",
   );
 });
 
 test("with --verbose it also shows cards, assistants, MCP and gRPC", () => {
   const text = bannerText(FACTS, { ...PLAIN, verbose: true });
   expect(text).toContain(`
-  echo       http://127.0.0.1:2024/agents/echo, also at http://127.0.0.1:2024/
+  echo       http://127.0.0.1:2024/agents/echo/, also at http://127.0.0.1:2024/
              http://127.0.0.1:2024/agents/echo/.well-known/agent-card.json
              assistant id-of-echo
 `);

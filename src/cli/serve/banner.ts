@@ -96,9 +96,11 @@ function describeAgent(
   { dim, columns = 120, verbose }: BannerStyle,
   indent: number,
 ): readonly string[] {
-  const url = `${facts.url}/agents/${agent.name}`;
+  // With the slash: clients look for the card below the address that they are given.
+  const url = `${facts.url}/agents/${agent.name}/`;
   const isDefault = agent.name === facts.defaultAgent ? `, also at ${facts.url}/` : "";
-  if (verbose) return [`${url}${isDefault}`, dim(`${url}${CARD}`), dim(`assistant ${agent.assistantId}`)];
+  if (verbose)
+    return [`${url}${isDefault}`, dim(`${url}${CARD.slice(1)}`), dim(`assistant ${agent.assistantId}`)];
   const room = columns - indent - url.length - isDefault.length - 2;
   const [sentence = ""] = agent.description.split(/(?<=\.)\s|\n/);
   return [`${url}${isDefault}${sentence.length <= room && sentence !== "" ? `  ${dim(sentence)}` : ""}`];

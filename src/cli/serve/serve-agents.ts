@@ -121,7 +121,7 @@ function toBannerFacts(
     console: at("/console"),
     docs: at("/docs"),
     mcp: at("/mcp"),
-    agents: loaded.agents.map(toBannerAgent),
+    agents: loaded.agents.filter(({ policy }) => policy.access !== "internal").map(toBannerAgent),
     reason: loaded.reason,
     defaultAgent: loaded.defaultAgent,
     data: settings.data === ":memory:" ? undefined : toLocation(settings.data),

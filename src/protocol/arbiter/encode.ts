@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import {
+  type AgentName,
   type Artifact,
   Fault,
   isSettled,
@@ -13,7 +14,7 @@ import {
   textOf,
   type Usage,
 } from "../../model/index.ts";
-import type { CardResult, EncodedStep, Operation, OperationResult } from "../../ports/index.ts";
+import type { Agent, CardResult, EncodedStep, Operation, OperationResult } from "../../ports/index.ts";
 import { encodeSecurityV03 } from "../shared/card-security.ts";
 import {
   encodeV03Artifact,
@@ -200,16 +201,37 @@ export function encodeResult(operation: Operation, result: OperationResult): Jso
     case "page":
       return { ...encodeV03Page(result.page), tasks: result.page.tasks.map(task => encodeTask(task)) };
     case "card":
-      if (operation.op === "card" && operation.form === "stub") return encodeStubCard(result.base);
+      if (operation.form === REQUEST_FORM)
+        return encodeAgent(result.agent, operation.agent === undefined ? INDEX : result.agent.name);
+      if (operation.form === "stub") return encodeStubCard(result.base);
       return encodeCard(result, `${result.base}/v1/a2a/agents/${result.agent.name}`);
     case "push":
     case "pushes":
     case "nothing":
       return encodeV03Push(result);
-    case "message":
     case "agents":
+      return encodeAgents(result.agents, result.fallback);
+    case "message":
       throw new Error(`Arbiter cannot encode a result of the kind "${result.kind}"`);
   }
+}
+
+/** The members that this server knows: prompts and models of agents are not shown to callers. */
+const encodeAgent = ({ card }: Agent, id: string): JsonObject => ({
+  id,
+  name: card.name,
+  role: id === INDEX ? "orchestrator" : "agent",
+  goal: card.description,
+  rules: [],
+  capabilities: card.skills.map(skill => skill.id),
+});
+
+/** `index` is first: the default agent, which has an entry of its own as well. */
+function encodeAgents(agents: readonly Agent[], fallback: AgentName | undefined): JsonObject {
+  const index = agents.find(({ name }) => name === fallback);
+  const rows = agents.map(agent => encodeAgent(agent, agent.name));
+  const all = index ? [encodeAgent(index, INDEX), ...rows] : rows;
+  return { count: all.length, agents: all };
 }
 
 /** An agent that threw is an error of `message/send`, and a failed task everywhere else. */

@@ -4,9 +4,9 @@ import { withoutPush } from "../shared/card.ts";
 import { encodeTaskPush } from "../shared/push-payload.ts";
 import { JSON_RPC, type VendorProfile } from "../shared/routes.ts";
 import { encodeResult, encodeStep, encodeTask } from "./encode.ts";
-import { encodeRequestEvent } from "./encode-requests.ts";
+import { RequestEncoder } from "./encode-requests.ts";
 import { encodeFault, FAULTS, isVersionSupported, VERSION_MESSAGE } from "./faults.ts";
-import { decodeCard, decodeMethod, decodeRequest, isClaimed, REQUEST_FORM, ROUTES } from "./routes.ts";
+import { decodeCard, decodeMethod, decodeRequest, INDEX, isClaimed, REQUEST_FORM, ROUTES } from "./routes.ts";
 
 /** A call without an id is answered with the id null. */
 const ENVELOPE: JsonRpcEnvelope = { ...JSON_RPC, withoutId: "all" };
@@ -28,10 +28,14 @@ export function createArbiter(profile: VendorProfile): Dialect {
     },
     encode: (operation, result) => encodeResult(operation, withoutPush(result)),
     replyDialect: () => "arbiter",
-    encodeStep: (step, closing, form) =>
-      form === REQUEST_FORM ? encodeRequestEvent(step) : encodeStep(step, closing),
+    encodeStep,
+    createEncoder(operation) {
+      if (operation.form !== REQUEST_FORM) return null;
+      // Callers of the default agent know it under this name; a request that is read by its id may be of any agent.
+      const isIndex = operation.op === "stream" && operation.agent === undefined;
+      return new RequestEncoder(isIndex ? INDEX : undefined);
+    },
     // A running task has no artifacts here, so artifact events would repeat the same body.
-    createEncoder: () => null,
     encodePush: (step, config) => encodeTaskPush(step, { ...config, events: "status" }, encodeTask),
     encodeFault,
     replyHeaders: () => VERSION_ONLY,

@@ -8,7 +8,7 @@ import {
   type VendorProfile,
 } from "../shared/routes.ts";
 import { createV03PushMethods, decodeTaskId, TASK_METHODS } from "../shared/v03-routes.ts";
-import { decodeSend, readSinceSeq } from "./decode.ts";
+import { decodeOrchestration, decodeSend, readAgentName, readSinceSeq } from "./decode.ts";
 
 // ---- paths ---------------------------------------------------------------------------------------------------
 
@@ -21,6 +21,10 @@ const COMMON_ROUTES: readonly Route[] = [
   { transport: "document", verb: "GET", path: `${AGENT_PATH}/agent-card.json`, method: "card" },
   { transport: "rest", verb: "POST", path: "/v1/requests/{id}/cancel", method: "cancel" },
   { transport: "rest", verb: "GET", path: "/v1/requests/{id}/events", method: "events" },
+  { transport: "rest", verb: "POST", path: "/v1/orchestrate", method: "orchestrate" },
+  { transport: "rest", verb: "POST", path: "/v1/agents/{agent}/chat", method: "chat" },
+  { transport: "rest", verb: "GET", path: "/v1/agents", method: "agents" },
+  { transport: "rest", verb: "GET", path: "/v1/agents/{agent}", method: "agent" },
 ];
 export const ROUTES: Readonly<Record<VendorProfile, readonly Route[]>> = {
   on: COMMON_ROUTES,
@@ -43,8 +47,9 @@ export function decodeCard(call: WireCall): Operation {
 /** The default agent. */
 export const INDEX = "index";
 
-const findAgent = (call: WireCall): Operation["agent"] =>
-  call.vars.agent === INDEX ? undefined : (call.vars.agent as Operation["agent"]);
+const findAgent = (call: WireCall): Operation["agent"] => toAgent(call.vars.agent);
+const toAgent = (name: string | undefined): Operation["agent"] =>
+  name === INDEX ? undefined : (name as Operation["agent"]);
 
 // ---- methods -------------------------------------------------------------------------------------------------
 
@@ -95,13 +100,38 @@ export function decodeMethod(call: WireCall, profile: VendorProfile): Operation 
   return isLookup ? { ...operation, agent, choice: "any" } : { ...operation, agent };
 }
 
-// ---- Arbiter's own requests interface ------------------------------------------------------------------------
+// ---- Arbiter's own interface ---------------------------------------------------------------------------------
 
-/** The form of results for the paths below `/v1/requests`. */
+/** The form of results in Arbiter's own words. */
 export const REQUEST_FORM = "request";
 
-/** A request is a task of any agent. */
 export function decodeRequest(call: WireCall): Operation {
+  switch (call.method) {
+    case "agents":
+      return { op: "agents", agent: undefined, base: call.base() };
+    case "agent":
+      return { op: "card", agent: findAgent(call), base: call.base(), form: REQUEST_FORM };
+    case "orchestrate":
+      return decodeOrchestrate(call, toAgent(readAgentName(call) ?? INDEX));
+    case "chat":
+      return decodeOrchestrate(call, findAgent(call));
+    default:
+      return decodeTaskRequest(call);
+  }
+}
+
+const decodeOrchestrate = (call: WireCall, agent: Operation["agent"]): Operation => ({
+  op: "stream",
+  agent,
+  form: REQUEST_FORM,
+  send: decodeOrchestration(call),
+  view: WITH_ARTIFACTS,
+  until: "settled",
+  ...readResumePoint(call),
+});
+
+/** A request is a task of any agent. */
+function decodeTaskRequest(call: WireCall): Operation {
   const taskId = call.vars.id as TaskId;
   const common = { agent: undefined, choice: "any", form: REQUEST_FORM, taskId } as const;
   if (call.method === "cancel") return { ...common, op: "cancel", again: "fault" };

@@ -12,7 +12,7 @@ import type { CardResult, EncodedStep, Operation, OperationResult } from "../../
 import { encodeSecurityV01 } from "../shared/card-security.ts";
 import { encodeV01Artifact, encodeV01Parts, encodeV01Push, getCallerTaskId } from "../shared/v01-encode.ts";
 import { allowsData, STATES } from "./names.ts";
-import { SYSTEM_PATH } from "./routes.ts";
+import { RESOURCE_FORM, SYSTEM_PATH } from "./routes.ts";
 
 /** `history`: only for agents whose card has stateTransitionHistory. */
 export function encodeTask(task: Task, history: boolean): JsonObject {
@@ -113,11 +113,30 @@ function encodeCard({ agent, security }: CardResult, url: string): JsonObject {
   });
 }
 
-export function encodeResult(_operation: Operation, result: OperationResult): Json {
+/** The resource that Orloj calls an AgentSystem, with the one agent that it is here. */
+function encodeSystem({ agent, security }: CardResult): JsonObject {
+  const { name, card } = agent;
+  return {
+    apiVersion: "orloj.dev/v1",
+    kind: "AgentSystem",
+    metadata: {
+      name,
+      namespace: "default",
+      annotations: { "orloj.dev/description": card.description },
+    },
+    spec: { agents: [name], a2a: { enabled: true, auth: security.length > 0 ? "bearer" : "public" } },
+    status: { phase: "Ready" },
+  };
+}
+
+export function encodeResult(operation: Operation, result: OperationResult): Json {
   switch (result.kind) {
     case "task":
       return encodeTask(result.task, result.agent.card.stateTransitionHistory);
+    case "agents":
+      return { items: result.cards.map(encodeSystem) };
     case "card":
+      if (operation.form === RESOURCE_FORM) return encodeSystem(result);
       return encodeCard(result, `${result.base}${SYSTEM_PATH.replace("{agent}", result.agent.name)}/a2a`);
     case "push":
       return encodeV01Push(result);
@@ -125,7 +144,6 @@ export function encodeResult(_operation: Operation, result: OperationResult): Js
       return null;
     case "message":
     case "page":
-    case "agents":
     case "pushes":
       throw new Error(`Orloj cannot encode a result of the kind "${result.kind}"`);
   }

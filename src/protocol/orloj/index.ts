@@ -1,10 +1,10 @@
-import type { Dialect, Operation } from "../../ports/index.ts";
+import type { Dialect } from "../../ports/index.ts";
 import { withoutPush } from "../shared/card.ts";
 import { encodeTaskPush } from "../shared/push-payload.ts";
 import { JSON_RPC, type VendorProfile } from "../shared/routes.ts";
 import { encodeResult, encodeStep, encodeTask } from "./encode.ts";
 import { encodeFault, FAULTS } from "./faults.ts";
-import { decodeMethod, ENDPOINTS, ROUTES } from "./routes.ts";
+import { decodeDocument, decodeMethod, ENDPOINTS, ROUTES } from "./routes.ts";
 
 /** Orloj: derived from v0.1, at its own paths. */
 export function createOrloj(profile: VendorProfile): Dialect {
@@ -15,10 +15,7 @@ export function createOrloj(profile: VendorProfile): Dialect {
     envelope: JSON_RPC,
     signsCards: false,
     claims: call => ENDPOINTS.has(call.endpoint),
-    decode: call =>
-      call.transport === "document"
-        ? { op: "card", agent: call.vars.agent as Operation["agent"], base: call.base(), form: "orloj" }
-        : decodeMethod(call, profile),
+    decode: call => (call.transport === "jsonrpc" ? decodeMethod(call, profile) : decodeDocument(call)),
     encode:
       profile === "strict"
         ? (operation, result) => encodeResult(operation, withoutPush(result))

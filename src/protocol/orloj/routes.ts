@@ -13,7 +13,8 @@ import { decodeDocumentedSend, decodeExtendedSend, decodePush, decodeTarget, rea
 // ---- paths ---------------------------------------------------------------------------------------------------
 
 /** Orloj calls an agent an AgentSystem; the older paths say `agents`. */
-export const SYSTEM_PATH = "/v1/agent-systems/{agent}";
+const SYSTEMS_PATH = "/v1/agent-systems";
+export const SYSTEM_PATH = `${SYSTEMS_PATH}/{agent}`;
 const AGENT_PATH = "/v1/agents/{agent}";
 const CARD_PATH = "/.well-known/agent-card.json";
 
@@ -23,8 +24,19 @@ export const ROUTES: readonly Route[] = [
   { transport: "jsonrpc", verb: "POST", path: `${AGENT_PATH}/a2a`, method: "" },
   { transport: "document", verb: "GET", path: `${SYSTEM_PATH}${CARD_PATH}`, method: "card" },
   { transport: "document", verb: "GET", path: `${AGENT_PATH}${CARD_PATH}`, method: "card" },
+  { transport: "rest", verb: "GET", path: SYSTEMS_PATH, method: "systems" },
+  { transport: "rest", verb: "GET", path: SYSTEM_PATH, method: "system" },
 ];
 export const ENDPOINTS = toEndpoints(ROUTES);
+
+/** The form of a card that is Orloj's resource. */
+export const RESOURCE_FORM = "resource";
+
+export function decodeDocument(call: WireCall): Operation {
+  const agent = call.vars.agent as Operation["agent"];
+  if (call.method === "systems") return { op: "agents", agent: undefined, base: call.base() };
+  return { op: "card", agent, base: call.base(), form: call.method === "system" ? RESOURCE_FORM : "orloj" };
+}
 
 // ---- methods -------------------------------------------------------------------------------------------------
 
