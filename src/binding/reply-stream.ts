@@ -98,7 +98,10 @@ export class ReplyStream<Body extends WireBody> extends ForwardingSource<StepBat
       for (let batch = await this.inner.take(); batch; batch = await this.inner.take()) {
         const frames = this.#encode(batch);
         if (this.#options.encoder?.isOver) this.inner.close();
-        if (frames.length > 0) return frames;
+        if (frames.length === 0) continue;
+        // The reader learns with the last frames that they are the last, and can end its response with them.
+        if (this.inner.isOver && !this.#expired) this.#finish();
+        return frames;
       }
       if (!this.inner.isOver) return null;
       if (this.#expired) throw this.#expired;
@@ -116,9 +119,13 @@ export class ReplyStream<Body extends WireBody> extends ForwardingSource<StepBat
   }
 
   override close(): void {
+    this.#releaseFrames();
+    this.#finish();
+  }
+
+  #finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#releaseFrames();
     this.inner.close();
     this.#stopExpiry?.();
     this.#context.observer?.onEnd();

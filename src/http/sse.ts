@@ -84,6 +84,7 @@ class SseStream implements Wakeable {
   /** Heartbeats since the reader stopped reading. */
   #stalled = 0;
   #isWorking = false;
+  #isEnded = false;
   /** A large event is half written: no heartbeat may come in between. */
   #isWithinEvent = false;
   /** It was woken while it was working: it must take again. */
@@ -132,7 +133,13 @@ class SseStream implements Wakeable {
     this.#isWorking = false;
     if (!this.#frames.isOver) return;
     this.#shared.open.delete(this);
-    if (!this.#response.destroyed) this.#response.end();
+    if (!this.#response.destroyed) this.#end();
+  }
+
+  /** One write fewer if the end comes with the last frames. */
+  #end(text?: string, encoding?: BufferEncoding): void {
+    if (!this.#isEnded) this.#response.end(text, encoding);
+    this.#isEnded = true;
   }
 
   /** Joins the frames of a batch to few writes, and waits for a slow reader. */
@@ -152,7 +159,9 @@ class SseStream implements Wakeable {
         await this.#writeLarge(bytes);
       } else {
         const encoding = response.choosesEncoding ? undefined : encodingOf(text);
-        if (!response.write(text, encoding)) await waitForDrain(response);
+        const isLast = i === batch.length - 1 && this.#frames.isOver;
+        if (isLast && !response.writableNeedDrain) this.#end(text, encoding);
+        else if (!response.write(text, encoding)) await waitForDrain(response);
       }
       this.#stalled = 0;
       text = "";

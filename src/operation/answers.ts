@@ -61,17 +61,25 @@ function readOnlyAnswer(parts: readonly Part[], open: readonly string[]): JsonOb
   return value === undefined ? null : Object.fromEntries([[id, value]]);
 }
 
-/** An answer to a question that no task has asked is refused. */
-export function checkAnswer({ field, question, ids }: AnswerTarget, task: Task | undefined): void {
-  const refuse = (problem: string): Fault => new Fault("invalid-params", `${field} ${problem}`, { field });
-  const { message, asks = [] } = task?.status ?? {};
+/** An answer to a question that no task has asked is refused, and so is a second answer to the same question. */
+export function checkAnswer(target: AnswerTarget, task: Task | undefined): void {
+  const { field, question, ids = [], credentials } = target;
+  const { message, asks = [], auth } = task?.status ?? {};
   if (!task || isTerminal(task.status.state) || !isSettled(task.status.state))
-    throw refuse("is an answer, and no task of this conversation waits for one");
+    throw refusal(field, "is an answer, and no task of this conversation waits for one");
   if (question !== undefined && message?.messageId !== question)
-    throw refuse("answers a question that the task does not ask");
-  const unknown = ids?.find(id => !asks.includes(id));
-  if (unknown !== undefined)
-    throw refuse(
-      `answers "${unknown.slice(0, 100)}", which the task does not ask; it asks: ${asks.join(", ") || "nothing by id"}`,
-    );
+    throw refusal(field, "answers a question that the task does not ask");
+  if (credentials !== undefined && auth?.name !== credentials)
+    throw refusal(field, "gives credentials that the task does not ask for");
+  ids.forEach(({ id, field }, i) => {
+    if (!asks.includes(id))
+      throw refusal(
+        field,
+        `answers "${id.slice(0, 100)}", which the task does not ask; it asks: ${asks.join(", ") || "nothing by id"}`,
+      );
+    if (ids.findIndex(one => one.id === id) < i) throw refusal(field, `answers "${id}" a second time`);
+  });
 }
+
+const refusal = (field: string, problem: string): Fault =>
+  new Fault("invalid-params", `${field} ${problem}`, { field });

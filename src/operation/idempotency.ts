@@ -17,7 +17,7 @@ export function toCallNames(parts: OperationParts, agent: Agent, send: SendReque
   const content = [message, taskId, alias, contextId, metadata];
   const isFollowing = send.contextAnswers === "newest" && contextId !== undefined;
   // Stored digests have this form.
-  const follows = send.follows ?? (isFollowing ? "context" : undefined);
+  const follows = send.follows ? { taskId: send.follows.taskId } : isFollowing ? "context" : undefined;
   const digest = parts.digest(JSON.stringify(follows || earlier ? [...content, follows, earlier] : content));
   return { ...(name !== undefined && { key: { name, digest } }), ...(isOnce && { once: digest }) };
 }

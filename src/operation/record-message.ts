@@ -11,6 +11,7 @@ import {
   type Task,
   type TaskEvent,
   type TaskId,
+  taskNotFound,
 } from "../model/index.ts";
 import { type Agent, type AppendExtras, type FoundTask, runTopic, type SendRequest } from "../ports/index.ts";
 import { checkAnswer, type MessageEvent, toAnswerEvent } from "./answers.ts";
@@ -120,12 +121,29 @@ async function recordAddressed(parts: OperationParts, draft: MessageDraft): Prom
 async function findAddressed(parts: OperationParts, draft: MessageDraft): Promise<FoundTask | null> {
   const { agent, scope, send } = draft;
   const { taskId, follows } = send;
-  if (follows) return findTask(parts, agent, scope, follows.taskId);
+  if (follows) return findFollowed(parts, draft, follows);
   if (taskId === undefined) return findTaskOrNull(parts, agent, scope, send.alias as string);
   if (send.stray !== "new") return findTask(parts, agent, scope, taskId);
   const found = await findTaskOrNull(parts, agent, scope, taskId);
   if (!found || !(acceptsAnswer(found.task) || acceptsIncoming(agent, found.task))) return null;
   return send.contextId === undefined || send.contextId === found.task.contextId ? found : null;
+}
+
+/** The task of a turn that the caller names: a conversation goes on from its newest turn, and has no branches. */
+async function findFollowed(
+  parts: OperationParts,
+  { agent, scope }: MessageDraft,
+  { taskId, turn, field }: NonNullable<SendRequest["follows"]>,
+): Promise<FoundTask> {
+  const found = await findTask(parts, agent, scope, taskId);
+  const newest = found.task.turn;
+  if (turn === undefined || turn === newest) return found;
+  if (turn > newest || turn < 1) throw taskNotFound(taskId);
+  throw new Fault(
+    "invalid-params",
+    `${field} names turn ${turn}, and the task has gone on: continue from its newest turn, ${newest}`,
+    { field, taskId },
+  );
 }
 
 /** The task of the message's context that waits for its caller; null: the message begins a new one. */

@@ -116,8 +116,11 @@ export interface SendRequest {
   /** This dialect has no bare messages: its caller gets a task even if the agent replies with a message. */
   readonly shown?: true;
   readonly taskId?: TaskId;
-  /** The message answers this task if it waits for its caller, else it begins a new task in the same context. */
-  readonly follows?: { readonly taskId: TaskId };
+  /**
+   * The message answers this task if it waits for its caller, else it begins a new task in the same context. `turn`: it must
+   * be the newest turn of the task. `field`: the parameter that names it.
+   */
+  readonly follows?: { readonly taskId: TaskId; readonly turn?: number; readonly field: string };
   /** The message is an answer: it is refused unless a task waits for it. */
   readonly answer?: AnswerTarget;
   /** The conversation before the message, where it was held elsewhere: recorded with the first task of a context. */
@@ -176,8 +179,10 @@ export interface AnswerTarget {
   readonly field: string;
   /** The id of the message that asks. */
   readonly question?: string;
-  /** The ids of several questions. */
-  readonly ids?: readonly string[];
+  /** The ids of several questions, each with the parameter that names it. */
+  readonly ids?: readonly { readonly id: string; readonly field: string }[];
+  /** The name of the credentials that are given. */
+  readonly credentials?: string;
 }
 
 export type OperationResult =

@@ -28,6 +28,7 @@ import { createPushRoutes } from "../push/admin-routes.ts";
 import { bodyBytesMaxOf, createLimitedOperations, createUnreadBytes } from "../quotas/index.ts";
 import type { Runner } from "../runner/claim.ts";
 import { createRemoteCards } from "../runner/remote-cards.ts";
+import { createDidEndpoint } from "../signature/did-web.ts";
 import { JWKS_PATH } from "../signature/sign.ts";
 import { redact, scrub } from "../telemetry/redact.ts";
 import { createServerEndpoints } from "./admin-routes.ts";
@@ -332,6 +333,7 @@ function listEndpoints(parts: WiringParts, services: Services, calls: Calls): re
       readPage: services.consoleMode === "off" ? readDocsPage : undefined,
     }),
     createJwksEndpoint(keys.signer, JWKS_PATH),
+    createDidEndpoint({ signer: keys.signer, isOwnBase }),
     ...pages,
     ...createCredentialRoutes({ credentials: oauth.credentials, authenticator, execute, catalog }),
     ...auth.endpoints,

@@ -65,6 +65,14 @@ it("the fast path is switched off by httpFastPath: Node's server reads every req
   expect(readAt(url)).toBe(9);
 });
 
+it("a stream whose events are all there is one write: its frames and its end have a length", async () => {
+  const { url } = await start({});
+  const { id } = (await rpc(url, "SendMessage", sendParams("hello"))).body.result.task;
+  const reply = await fetch(`${url}/v1/responses/${id}?stream=true`);
+  expect(Number(reply.headers.get("content-length"))).toBe((await reply.bytes()).length);
+  expect(reply.headers.get("transfer-encoding")).toBeNull();
+});
+
 it("gRPC on the same port works without the fast path", async () => {
   const { url } = await start({ httpFastPath: false });
   const client = createGrpcClient(new URL(url).host);

@@ -97,8 +97,16 @@ function readToolResults(messages: readonly JsonObject[]): NewMessage {
     const path = `messages[${from + i}]`;
     return { id: requireId(message, "toolCallId", path), value: readToolValue(message, path) };
   });
-  const answer = { field: `messages[${from}].toolCallId`, ids: resume.map(({ id }) => id) };
-  return { parts: [{ kind: "data", data: { resume } }], answer };
+  return toAnswers(resume, at => `messages[${from + at}].toolCallId`);
+}
+
+/** Answers to several questions. `fieldOf`: the parameter with the id of the question. */
+function toAnswers(
+  resume: readonly { id: string; value: Json }[],
+  fieldOf: (at: number) => string,
+): NewMessage {
+  const ids = resume.map(({ id }, at) => ({ id, field: fieldOf(at) }));
+  return { parts: [{ kind: "data", data: { resume } }], answer: { field: fieldOf(0), ids } };
 }
 
 function readToolValue(message: JsonObject, path: string): Json {
@@ -126,22 +134,16 @@ function readResume(body: JsonObject): NewMessage | undefined {
   const entries = resume.map((entry: Json, i) => readResumeEntry(entry, `resume[${i}]`));
   const [first] = entries as [ResumeEntry];
   const { kind, id } = parseInterruptId(first.interruptId);
-  if (kind === "question") {
-    if (entries.length > 1)
-      throw invalidField("resume[1].interruptId", "must be an interrupt of the last run");
-    return { parts: [toAnswerPart(first)], answer: { field: "resume[0].interruptId", question: id } };
-  }
-  if (kind === "auth")
-    return {
-      parts: [{ kind: "data", data: { credentials: first.payload ?? {} } }],
-      answer: { field: "resume[0].interruptId" },
-    };
-  const answers = entries.map(({ interruptId, payload }) => ({ id: interruptId, value: payload ?? null }));
-  const ids = answers.map(answer => answer.id);
-  return {
-    parts: [{ kind: "data", data: { resume: answers } }],
-    answer: { field: "resume[0].interruptId", ids },
-  };
+  const fieldOf = (at: number): string => `resume[${at}].interruptId`;
+  if (kind === "asked")
+    return toAnswers(
+      entries.map(({ interruptId, payload }) => ({ id: interruptId, value: payload ?? null })),
+      fieldOf,
+    );
+  if (entries.length > 1) throw invalidField(fieldOf(1), "must be an interrupt of the last run");
+  const field = fieldOf(0);
+  if (kind === "question") return { parts: [toAnswerPart(first)], answer: { field, question: id } };
+  return { parts: [toCredentialsPart(first)], answer: { field, credentials: id } };
 }
 
 interface ResumeEntry {
@@ -165,6 +167,15 @@ function readResumeEntry(entry: Json, path: string): ResumeEntry {
 function toAnswerPart({ payload }: ResumeEntry): Part {
   if (payload === undefined) return { kind: "data", data: { cancelled: true } };
   return typeof payload === "string" ? { kind: "text", text: payload } : { kind: "data", data: payload };
+}
+
+/** An agent whose user declines asks again, or ends. */
+function toCredentialsPart(entry: ResumeEntry): Part {
+  const { payload } = entry;
+  if (payload === undefined) return toAnswerPart(entry);
+  const isGiven = isObject(payload) ? Object.keys(payload).length > 0 : typeof payload === "string";
+  if (!isGiven) throw invalidField("resume[0].payload", "must be a token or an object with the credentials");
+  return { kind: "data", data: { credentials: payload } };
 }
 
 // ---- the conversation before -------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import { type ContextId, LIMITS, type Message, type Part } from "../../model/index.ts";
-import type { Operation, SendRequest, WireCall } from "../../ports/index.ts";
+import type { AnswerTarget, Operation, SendRequest, WireCall } from "../../ports/index.ts";
 import { checkJson, invalidField, isObject, readId, readString, requireId } from "../shared/fields.ts";
 import { decodeFileUrl } from "../shared/file-url.ts";
 import { readExtensions } from "../shared/headers.ts";
@@ -11,9 +11,8 @@ export function decodeChat(call: WireCall): Operation {
   if (!isObject(body)) throw invalidField("body", "must be a JSON object");
   const contextId = requireId(body, "id", "") as ContextId;
   const isRepeated = readTrigger(body) === "regenerate-message";
-  const { message, earlier } = decodeMessages(body);
+  const { message, earlier, path } = decodeMessages(body);
   const { messageId, ...rest } = message;
-  const resume = rest.parts.find(isResume);
   return {
     op: "stream",
     agent: call.vars.agent as Operation["agent"],
@@ -28,11 +27,20 @@ export function decodeChat(call: WireCall): Operation {
       contextId,
       contextAnswers: "newest",
       threadless: true,
-      answer: resume && { field: RESUME, ids: resume.data.resume.map(({ id }) => id) },
+      answer: toAnswerTarget(rest.parts, path),
       earlier: earlier.length > 0 ? earlier : undefined,
       extensions: readExtensions(call),
     }),
   };
+}
+
+/** The answers of a message to several questions. `path`: of the message. */
+function toAnswerTarget(parts: readonly Part[], path: string): AnswerTarget | undefined {
+  const at = parts.findIndex(isResume);
+  if (at === -1) return undefined;
+  const field = `${path}.parts[${at}].data`;
+  const { resume } = (parts[at] as ResumePart).data;
+  return { field, ids: resume.map(({ id }, i) => ({ id, field: `${field}[${i}].id` })) };
 }
 
 const TRIGGERS = ["submit-message", "regenerate-message"];
@@ -47,6 +55,8 @@ function readTrigger(body: JsonObject): string | undefined {
 function decodeMessages(body: JsonObject): {
   readonly message: Message;
   readonly earlier: readonly Message[];
+  /** Of the message. */
+  readonly path: string;
 } {
   const { messages, message } = body;
   const isSingle = messages === undefined && message !== undefined;
@@ -58,9 +68,9 @@ function decodeMessages(body: JsonObject): {
   const pathOf = (at: number): string => (isSingle ? "message" : `messages[${at}]`);
   const decoded = list.map((one, i) => decodeMessage(one as Json, pathOf(i), i === list.length - 1));
   const last = decoded.at(-1) as Message;
-  if (last.parts.length === 0)
-    throw invalidField(`${pathOf(list.length - 1)}.parts`, "must have at least one part");
-  return { message: last, earlier: decoded.slice(0, -1).filter(({ parts }) => parts.length > 0) };
+  const path = pathOf(list.length - 1);
+  if (last.parts.length === 0) throw invalidField(`${path}.parts`, "must have at least one part");
+  return { message: last, earlier: decoded.slice(0, -1).filter(({ parts }) => parts.length > 0), path };
 }
 
 const ROLES: Readonly<Record<string, Message["role"]>> = { user: "user", assistant: "agent", system: "user" };
@@ -82,7 +92,6 @@ function decodeMessage(value: Json, path: string, isLast: boolean): Message {
   });
 }
 
-const RESUME = "data-resume";
 interface ResumePart {
   readonly kind: "data";
   readonly data: { readonly resume: readonly { readonly id: string; readonly value: Json }[] };

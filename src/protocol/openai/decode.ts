@@ -1,7 +1,15 @@
 import { defined, type JsonObject } from "../../lib/json.ts";
 import { type ContextId, LIMITS } from "../../model/index.ts";
 import type { Operation, SendRequest, WireCall } from "../../ports/index.ts";
-import { hasControlCharacters, invalidField, isObject, readBoolean, readId } from "../shared/fields.ts";
+import {
+  hasControlCharacters,
+  invalidField,
+  isObject,
+  readBoolean,
+  readId,
+  readObject,
+  readString,
+} from "../shared/fields.ts";
 import { readExtensions } from "../shared/headers.ts";
 import {
   type Conversation,
@@ -86,16 +94,16 @@ export function decodeResponse(call: WireCall): Operation {
   const contextId = readConversation(body);
   if (previous !== undefined && contextId !== undefined)
     throw invalidField("conversation", "must not be used together with previous_response_id");
-  const isJson = isObject(body.text) && wantsJson(body.text.format, "text.format");
-  const taskId = previous === undefined ? undefined : parseResponseId(previous).taskId;
+  const isJson = wantsJson(readObject(body, "text", "")?.format, "text.format");
+  const follows =
+    previous === undefined ? undefined : { ...parseResponseId(previous), field: "previous_response_id" };
   const send = toSend(call, body, conversation, {
     inputField: "input",
     contextId,
-    follows: taskId === undefined ? undefined : { taskId },
+    follows: follows && defined<NonNullable<SendRequest["follows"]>>(follows),
     contextAnswers: "newest",
     earlier: conversation.earlier,
     structured: isJson ? { field: "text.format" } : undefined,
-    referenced: taskId,
   });
   const isBackground = readBoolean(body, "background", "") ?? false;
   const isStored = readBoolean(body, "store", "") ?? true;
@@ -105,11 +113,9 @@ export function decodeResponse(call: WireCall): Operation {
 }
 
 function decodeInput(body: JsonObject): Conversation {
-  const { input, instructions } = body;
-  const own =
-    typeof instructions === "string" && instructions !== ""
-      ? [{ role: "system", content: instructions }]
-      : [];
+  const { input } = body;
+  const instructions = readString(body, "instructions", "");
+  const own = instructions ? [{ role: "system", content: instructions }] : [];
   if (typeof input === "string") {
     if (input === "") throw invalidField("input", "must not be empty");
     toText(input, "input");
@@ -140,19 +146,16 @@ function readConversation(body: JsonObject): ContextId | undefined {
 
 // ---- both ----------------------------------------------------------------------------------------------------
 
-interface SendExtras
-  extends Pick<
-    SendRequest,
-    "contextId" | "follows" | "contextAnswers" | "earlier" | "structured" | "inputField"
-  > {
-  readonly referenced?: string | undefined;
-}
+type SendExtras = Pick<
+  SendRequest,
+  "contextId" | "follows" | "contextAnswers" | "earlier" | "structured" | "inputField"
+>;
 
 function toSend(
   call: WireCall,
   body: JsonObject,
   { parts }: Conversation,
-  { referenced, earlier, ...extras }: { [K in keyof SendExtras]: SendExtras[K] | undefined },
+  { earlier, ...extras }: { [K in keyof SendExtras]: SendExtras[K] | undefined },
 ): SendRequest {
   return defined<SendRequest>({
     threadless: true,
@@ -162,7 +165,7 @@ function toSend(
       role: "user" as const,
       parts,
       metadata: readHints(body),
-      referenceTaskIds: referenced === undefined ? undefined : [referenced],
+      referenceTaskIds: extras.follows && [extras.follows.taskId],
     }),
     ...extras,
     earlier: earlier?.length ? earlier : undefined,

@@ -1,4 +1,4 @@
-import { defined, type Json, type JsonObject } from "../../lib/json.ts";
+import { defined, isObject, type Json, type JsonObject } from "../../lib/json.ts";
 import {
   Fault,
   isSettled,
@@ -41,7 +41,6 @@ export function encodeResponse(
 ): JsonObject {
   const { state } = task.status;
   const status = STATUSES[state];
-  const reference = task.message?.referenceTaskIds?.[0];
   return defined<JsonObject>({
     id: toResponseId(task),
     object: "response",
@@ -56,7 +55,7 @@ export function encodeResponse(
     model: task.agent,
     output: output ?? encodeOutput(task, options),
     parallel_tool_calls: false,
-    previous_response_id: reference === undefined ? null : toResponseId({ id: reference as TaskId, turn: 1 }),
+    previous_response_id: toPreviousId(task),
     conversation: { id: task.contextId },
     reasoning: null,
     store: true,
@@ -69,6 +68,14 @@ export function encodeResponse(
     usage: (encodeUsage(task) ?? null) as Json,
     metadata: toMetadata(task),
   });
+}
+
+/** As the caller named it; a message of another dialect may refer to a task. */
+function toPreviousId({ message }: Task): string | null {
+  const hints = message?.metadata?.openai;
+  if (isObject(hints) && typeof hints.previous_response_id === "string") return hints.previous_response_id;
+  const [reference] = message?.referenceTaskIds ?? [];
+  return reference === undefined ? null : toResponseId({ id: reference as TaskId, turn: 1 });
 }
 
 const toReason = (task: Task): string => textOf(messageOf(task)?.parts ?? []) || "The agent failed";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../lib/json.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import { invalidField, isObject, readBoolean, readMetadata } from "../shared/fields.ts";
 
 /**
@@ -6,22 +6,23 @@ import { invalidField, isObject, readBoolean, readMetadata } from "../shared/fie
  * are passed to the agent, in the metadata of the message; the rest is ignored.
  */
 
-/** Passed on: `task.message.metadata.openai`. */
-const HINTS = [
-  "frequency_penalty",
-  "max_completion_tokens",
-  "max_output_tokens",
-  "max_tokens",
-  "presence_penalty",
-  "reasoning",
-  "reasoning_effort",
-  "seed",
-  "temperature",
-  "top_p",
-  "truncation",
-  "user",
-  "verbosity",
-] as const;
+/** Passed on, with their types: `task.message.metadata.openai`. */
+const HINTS = {
+  frequency_penalty: "number",
+  max_completion_tokens: "number",
+  max_output_tokens: "number",
+  max_tokens: "number",
+  presence_penalty: "number",
+  previous_response_id: "string",
+  reasoning: "object",
+  reasoning_effort: "string",
+  seed: "number",
+  temperature: "number",
+  top_p: "number",
+  truncation: "string",
+  user: "string",
+  verbosity: "string",
+} as const;
 
 /** Refused unless they have a value that means nothing. */
 const REFUSED: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -56,10 +57,15 @@ export function checkOptions(body: JsonObject): void {
 }
 
 export function readHints(body: JsonObject): JsonObject | undefined {
-  const hints = HINTS.filter(name => body[name] !== undefined && body[name] !== null);
-  return hints.length === 0
-    ? undefined
-    : { openai: Object.fromEntries(hints.map(name => [name, body[name] ?? null])) };
+  const hints: [name: string, value: Json][] = [];
+  for (const [name, type] of Object.entries(HINTS)) {
+    const value = body[name];
+    if (value === undefined || value === null) continue;
+    if (typeof value !== type || Array.isArray(value))
+      throw invalidField(name, `must be ${type === "object" ? "an object" : `a ${type}`}`);
+    hints.push([name, value]);
+  }
+  return hints.length === 0 ? undefined : { openai: Object.fromEntries(hints) };
 }
 
 const METADATA_MAX = 16;
