@@ -12,9 +12,11 @@ const REQUIRED = require("../package.json").engines.node.replace(">=", "");
 const SOURCES = path.join(ROOT, "src", "cli", "main.ts");
 const isClone = fs.existsSync(SOURCES) && !/[\\/]node_modules[\\/]/.test(ROOT);
 const MAIN = isClone ? SOURCES : path.join(ROOT, "dist", "cli", "main.js");
+const HELP = path.join(__dirname, "help.txt");
 // Servers keep more short-lived objects between two collections (docs/decisions/0026).
 const SERVER_FLAG = "--max-semi-space-size=16";
-const isServer = /^(serve|dev)$/.test(process.argv[2] || "");
+const isHelp = process.argv.slice(2).some(word => word === "--help" || word === "-h");
+const isServer = /^(serve|dev)$/.test(process.argv[2] || "") && !isHelp;
 const hasFlag = process.execArgv.some(flag => /^--max[-_]semi[-_]space[-_]size/.test(flag));
 
 function isNewEnough() {
@@ -63,12 +65,14 @@ function stopWithNpm() {
 }
 
 function run() {
-  if (!isNewEnough()) {
-    const node = findBundledNode();
-    if (node !== undefined) return runWith(node);
+  const node = isNewEnough() ? process.execPath : findBundledNode();
+  if (node === undefined) {
     const own = `this is Node ${process.versions.node} (${process.execPath})`;
     return fail(`Dragoman needs Node ${REQUIRED} or newer; ${own}. Install one from https://nodejs.org.`);
   }
+  // The list of commands is the first thing that is read of the program: it is a file, so that nothing is loaded for it.
+  if (isHelp && process.argv.length === 3) return process.stdout.write(fs.readFileSync(HELP));
+  if (node !== process.execPath) return runWith(node);
   if (!fs.existsSync(MAIN)) return fail(`${MAIN} is missing: run "npm run build" in ${ROOT}.`);
   if (isServer && !hasFlag) {
     // The heap takes this flag only at the start. execve keeps process id, parent and streams.

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { expect, it } from "vitest";
 import { bannedWords, duplicateTypes, exportsOf, importCycles, unusedPermissions } from "./support/guards.ts";
 import { commands } from "./support/tidy-tables.ts";
-import { filesBelow, readTree, toSource } from "./support/tidy-tree.ts";
+import { filesBelow, placesOf, readTree, toSource } from "./support/tidy-tree.ts";
 
 const isTest = (path: string): boolean => path.endsWith(".test.ts");
 const FILES = filesBelow("");
@@ -20,6 +20,18 @@ const LISTS_THEM = new Set(["STYLE.md", "test/support/guards.ts"]);
 it("comments, messages and documents have no pronoun for an unnamed person", () => {
   const read = FILES.filter(({ path }) => /\.(?:ts|md|html|yml)$/.test(path));
   expect(read.filter(({ path }) => !LISTS_THEM.has(path)).flatMap(bannedWords)).toEqual([]);
+});
+
+it("commands in documents and messages begin with npx, which works in a clone, in a project and globally", async () => {
+  const names = (await commands()).map(command => command.name()).join("|");
+  const isShown = ({ path }: { path: string }): boolean =>
+    (/\.(?:md|yml)$/.test(path) && !/^docs\/(?:decisions|reference\/api)\/|^CHANGELOG/.test(path)) ||
+    // The program puts the name by which it was started into its own examples.
+    (/^(?:src|examples)\/.*\.ts$/.test(path) && !path.startsWith("src/cli/") && !isTest(path));
+  const bare = new RegExp(`(?<=[\`"'] ?|: |\\(|and |with )dragoman (?:${names})\\b`, "g");
+  const places = FILES.filter(isShown).flatMap(file => placesOf(file, file.text, bare));
+  // Comments are for readers of the code.
+  expect(places.filter(place => !/: (?:\/\/|\/?\*|name: )/.test(place))).toEqual([]);
 });
 
 it("no file imports itself through others", () => {

@@ -44,7 +44,7 @@ test("files that exist are overwritten only with --force", async () => {
   expect([code, readFileSync(config, "utf8")]).toEqual([1, "mine"]);
   expect(err).toContain(`${folder} already has dragoman.config.ts: nothing was written.`);
   expect((await importFiles("arbiter", "a.json", "--force")).code).toBe(0);
-  expect(readFileSync(config, "utf8")).toContain("// Written by: dragoman import arbiter a.json\n");
+  expect(readFileSync(config, "utf8")).toContain("// Written by: npx dragoman import arbiter a.json\n");
 });
 
 test("--json has files, agents, notes and next steps", async () => {

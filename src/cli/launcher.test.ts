@@ -39,7 +39,7 @@ function write(path: string, text: string): string {
 
 /** Puts the launcher below the folder; returns its path. */
 function copyLauncher(below = ""): string {
-  for (const name of ["package.json", "bin/dragoman.cjs"])
+  for (const name of ["package.json", "bin/dragoman.cjs", "bin/help.txt"])
     cpSync(join(REPOSITORY, name), join(folder, below, name), { recursive: true });
   return join(folder, below, "bin/dragoman.cjs");
 }
@@ -68,6 +68,25 @@ test("on a Node that is too old, a clone uses the Node of its packages", () => {
     code: 7,
     out: `bundled --require ${old} ${launcher} tasks x `,
     err: "",
+  });
+});
+
+describe("the list of commands", () => {
+  test("is printed without loading the program", () => {
+    const { code, out, err } = run(copyLauncher(), "--help");
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toMatch(/^Usage: npx dragoman /);
+  });
+
+  test("is that of the program", async () => {
+    const main = join(REPOSITORY, "src/cli/main.ts");
+    const { stdout } = spawnSync(process.execPath, [main, "--help"], { cwd: REPOSITORY, encoding: "utf8" });
+    await expect(stdout).toMatchFileSnapshot("../../bin/help.txt");
+  });
+
+  test("is not printed on a Node that is too old", () => {
+    const { code, out } = run("--require", write("old.cjs", OLD_NODE), copyLauncher(), "--help");
+    expect({ code, out }).toEqual({ code: 1, out: "" });
   });
 });
 
@@ -100,6 +119,7 @@ describe("which program is started", () => {
     const launcher = copyLauncher();
     const flag = "--max-semi-space-size=16";
     expect(JSON.parse(run(launcher, name, "a b").out).slice(1)).toEqual([[flag], [name, "a b"]]);
+    expect(JSON.parse(run(launcher, name, "--help").out).slice(1)).toEqual([[], [name, "--help"]]);
     const other = "--max-semi-space-size=4";
     expect(JSON.parse(run(other, launcher, name).out).slice(1)).toEqual([[other], [name]]);
   });

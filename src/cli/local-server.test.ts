@@ -127,6 +127,30 @@ describe("the local server", () => {
     ]);
   });
 
+  test("callers that are not let in read so, and not that their task is missing", async () => {
+    const locked = await serve(AGENTS, { auth: ["tokens"], data: join(folder, "locked") });
+    for (const command of ["call", "tail", "cancel", "tasks", "push"]) {
+      const { code, err } = await runCommand([command, locked.url, ...(command === "tasks" ? [] : ["nope"])]);
+      expect([command, code, err.match(/\n/g)?.length]).toEqual([command, 1, 1]);
+      expect(err).toMatch(/^error: http:\S+ answered HTTP 401 Unauthorized: .* add --token TOKEN/);
+    }
+    await locked.stop();
+  });
+
+  test("is found by DRAGOMAN_DATA as an absolute path, too", async () => {
+    const variables = { DRAGOMAN_DATA: join(folder, ".dragoman") };
+    expect(await runCommand(["call", "hi"], { variables })).toMatchObject({ code: 0, out: "You said hi\n" });
+  });
+
+  test.each([["--stream"], ["--no-stream"]])("an agent on Arbiter's path answers once (%s)", async mode => {
+    const flags = mode === "--no-stream" ? [mode] : [];
+    const url = `${server.url}/v1/a2a/agents/echo`;
+    const { code, out, err } = await runCommand(["call", url, "hi", ...flags]);
+    expect([code, out]).toEqual([0, "You said hi\n"]);
+    expect(err).not.toContain("You said");
+    expect(await runCommand(["tail", url, taskIn(err)])).toMatchObject({ code: 0, out: "You said hi\n" });
+  });
+
   test("a file of a type that the agent does not take is refused with one sentence", async () => {
     const { code, err } = await runCommand(["call", "--agent", "asker", "hi", "--file", "notes.xyz"]);
     expect(code).toBe(1);

@@ -25,7 +25,8 @@ export function parseAgentAddress(address: string, agent: string | undefined): A
   const [, assistant] = /^\/a2a\/([^/]+)$/.exec(path) ?? [];
   // LangGraph's servers have one card path for all agents.
   const langgraph = assistant === undefined ? [] : [`${url.origin}${CARD_PATH}?assistant_id=${assistant}`];
-  return { base, cardUrls: [...standard, ...langgraph], isCard: url.search !== "" };
+  const arbiter = /\/v1\/a2a\/agents\/[^/]+$/.test(path) ? [`${base}/agent-card.json`] : [];
+  return { base, cardUrls: [...standard, ...langgraph, ...arbiter], isCard: url.search !== "" };
 }
 
 function parseHttpUrl(address: string): URL {

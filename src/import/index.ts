@@ -38,7 +38,7 @@ export async function importProject(
         "\n",
       ),
     );
-  const command = `dragoman import ${system} ${sources.map(({ name }) => name).join(" ")}`;
+  const command = `npx dragoman import ${system} ${sources.map(({ name }) => name).join(" ")}`;
   return {
     files: writeProject(draft, command),
     agents,

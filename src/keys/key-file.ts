@@ -47,7 +47,7 @@ function checkMode(file: string): void {
   if (process.platform === "win32" || (statSync(file).mode & OTHERS) === 0) return;
   throw new StartupError(
     `The key file ${file} is accessible to other users. ` +
-      `Run chmod 600 ${file}, and dragoman keys rotate if it may have been read.`,
+      `Run chmod 600 ${file}, and npx dragoman keys rotate if it may have been read.`,
   );
 }
 

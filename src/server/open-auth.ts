@@ -105,7 +105,7 @@ export function checkListenSettings({ auth, host, insecure, tlsCert, tlsClientCa
   if (auth.includes("none") && !insecure && !isLoopback(host))
     throw new StartupError(
       `Other machines can reach ${host}, and no authentication is required. Require it with --auth tokens ` +
-        "(create a token with `dragoman token create`), or allow this with --insecure if a firewall or a proxy protects the server.",
+        "(create a token with `npx dragoman token create`), or allow this with --insecure if a firewall or a proxy protects the server.",
     );
   if (auth.includes("mtls") && tlsClientCa === undefined)
     throw new StartupError(

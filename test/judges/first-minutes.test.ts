@@ -1,7 +1,15 @@
 /** The packed package as a stranger uses it: installed into an empty folder, a project of each template, the demonstration. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -18,13 +26,14 @@ const ENV = {
   NODE_OPTIONS: "",
   npm_config_loglevel: "error",
 };
-const AGENTS: Readonly<Record<string, string>> = {
-  function: "hello",
-  langgraph: "planner",
-  "ai-sdk": "travel",
-  openai: "chat",
-  python: "letters",
-  mcp: "planner",
+/** The agent of each template, a message to it, and the output of the call. The model of `openai` is not there. */
+const CALLS: Readonly<Record<string, readonly [agent: string, text: string, output: RegExp]>> = {
+  function: ["hello", "Ada", /^Hello, Ada!\n$/],
+  langgraph: ["planner", "A weekend in Lisbon, please", /Shall I book this\?/],
+  "ai-sdk": ["travel", "How is the weather in Oslo?", /It is sunny in Oslo\.\n$/],
+  openai: ["chat", "hello", /^$/],
+  python: ["letters", "to count", /^to has 2 letters\. count has 5 letters\. \n$/],
+  mcp: ["planner", "2999-12-31", /^\d+ days until 2999-12-31\n$/],
 };
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "dragoman-first-")));
@@ -32,6 +41,9 @@ let tarball = "";
 let other: Server | undefined;
 const run = (cwd: string, command: string, ...args: readonly string[]): string =>
   execFileSync(command, args, { cwd, env: ENV, encoding: "utf8", timeout: 300_000 });
+
+const pack = (place: string): string =>
+  join(folder, run(REPOSITORY, "npm", "pack", place, "--silent", "--pack-destination", folder).trim());
 
 /** Without packages from a registry these tests say so and are skipped. */
 const hasRegistry =
@@ -41,8 +53,7 @@ if (!hasRegistry)
 
 beforeAll(async () => {
   if (!hasRegistry) return;
-  run(REPOSITORY, "npm", "pack", "--silent", "--pack-destination", folder);
-  tarball = join(folder, readdirSync(folder).find(name => name.endsWith(".tgz")) as string);
+  tarball = pack(".");
   // The default port is taken, as on the machine of a stranger.
   other = createServer().listen(2024, "127.0.0.1");
   other.on("error", () => undefined);
@@ -52,8 +63,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Serves a project without arguments on the next free port, and calls it with the command of the banner. */
-async function serveAndCall(project: string, agent: string): Promise<string> {
+/** Serves a project without arguments on the next free port, and calls its agent. */
+async function serveAndCall(project: string, agent: string, text: string): Promise<string> {
   const server = spawn("npx", ["dragoman", "serve", "--json", "--data", ":memory:"], {
     cwd: project,
     env: ENV,
@@ -64,13 +75,23 @@ async function serveAndCall(project: string, agent: string): Promise<string> {
     const { url, agents } = JSON.parse(first.value ?? "{}") as { url: string; agents: { name: string }[] };
     expect(agents.map(one => one.name)).toContain(agent);
     expect(new URL(url).port).not.toBe("2024");
-    return run(project, "npx", "dragoman", "card", url, "--agent", agent);
+    const args = ["dragoman", "call", url, "--agent", agent, text];
+    return spawnSync("npx", args, { cwd: project, env: ENV, encoding: "utf8" }).stdout;
   } finally {
     // npx and its shell end; the server follows.
     server.kill("SIGTERM");
     await once(server, "exit");
   }
 }
+
+/** The texts of a project, without its name. */
+const filesOf = (project: string, name: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    readdirSync(project, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(({ parentPath, name: file }) => join(parentPath, file))
+      .map(file => [file.slice(project.length + 1), readFileSync(file, "utf8").replaceAll(name, "NAME")]),
+  );
 
 describe.skipIf(!hasRegistry).each(TEMPLATE_NAMES)("a project of the template %s", template => {
   const project = join(folder, template);
@@ -83,7 +104,8 @@ describe.skipIf(!hasRegistry).each(TEMPLATE_NAMES)("a project of the template %s
     run(project, "npm", "install", "--no-audit", "--no-fund");
     run(project, "npm", "run", "check");
     expect(run(project, "npm", "test")).toMatch(/fail 0\b/);
-    expect(await serveAndCall(project, AGENTS[template] as string)).toContain(AGENTS[template]);
+    const [agent, text, output] = CALLS[template] as (typeof CALLS)[string];
+    expect(await serveAndCall(project, agent, text)).toMatch(output);
   }, 600_000);
 });
 
@@ -91,6 +113,18 @@ describe.skipIf(!hasRegistry)("the packed package", () => {
   it("has types that are right without skipLibCheck", () => {
     const project = join(folder, "function");
     run(project, "npx", "tsc", "--noEmit", "--skipLibCheck", "false");
+  });
+
+  it("creates the same project with create-dragoman", () => {
+    const project = join(folder, "created");
+    mkdirSync(project);
+    writeFileSync(join(project, "package.json"), "{}");
+    run(project, "npm", "install", "--no-audit", "--no-fund", tarball, pack("./create-dragoman"));
+    run(project, "npx", "create-dragoman", "one", "--template", "python");
+    run(project, "npx", "dragoman", "init", "two", "--template", "python");
+    const [one, two] = ["one", "two"].map(name => filesOf(join(project, name), name));
+    expect(one).toEqual(two);
+    expect(Object.keys(one ?? {})).toContain("agent.py");
   });
 
   it("shows the demonstration, and everything that it shows is true", () => {

@@ -1,5 +1,5 @@
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { StoreReport } from "../../src/ports/index.ts";
@@ -101,6 +101,16 @@ test("the command reports it as text and as JSON, with an exit code, and changes
   expect(broken.code).toBe(1);
   expect(broken.out).toMatch(/\d+ problems?:\n {2}task /);
   expect(broken.out).toContain(ids.long);
+});
+
+test("the size of a store is that of its database and of its write-ahead log", async () => {
+  const file = join(damaged(""), "dragoman.db");
+  const db = new DatabaseSync(file);
+  db.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE other (n INTEGER)");
+  const [whole, log] = [statSync(file).size, statSync(`${file}-wal`).size];
+  expect(log).toBeGreaterThan(0);
+  expect((await examine(dirname(file))).bytes).toBe(whole + log);
+  db.close();
 });
 
 /** A change of an intact store, and the finding. */

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { createServer } from "node:net";
 import { credentials } from "@grpc/grpc-js";
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import { createCertificate } from "../support/certificate.ts";
 import { until } from "../support/client.ts";
 import { BLOCKS } from "../support/documents/blocks.ts";
+import { freePort } from "../support/free-port.ts";
 import { createGate, type Gate } from "../support/gate.ts";
 import { createGrpcClient } from "../support/grpc.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
@@ -49,15 +49,6 @@ afterEach(async () => {
 
 const isThere = (program: string): boolean => spawnSync(program, ["version"]).error === undefined;
 
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
-}
-
 /** The names in the files, replaced by those of this machine. */
 const atHome = (text: string, port: number): string =>
   text
@@ -66,29 +57,32 @@ const atHome = (text: string, port: number): string =>
     .replaceAll("agents.example", "localhost")
     .replace("listen 443", `listen 127.0.0.1:${port}`);
 
-async function startNginx(port: number, site = fileOf("nginx.conf")): Promise<void> {
+async function startNginx(site = fileOf("nginx.conf")): Promise<number> {
   writeFileSync(`${folder.path}/tls.pem`, certificate.cert);
   writeFileSync(`${folder.path}/tls.key`, certificate.key);
-  writeFileSync(`${folder.path}/site.conf`, atHome(site, port));
   const temps = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(one => `${one}_temp_path temp;`);
   const main = `daemon off; pid nginx.pid; error_log stderr; events {}
     http { access_log off; ${temps.join(" ")} include site.conf; }`;
   writeFileSync(`${folder.path}/nginx.conf`, main);
   mkdirSync(`${folder.path}/temp`);
-  await start("nginx", ["-p", folder.path, "-c", "nginx.conf"], port);
+  return startOnFreePort(port => {
+    writeFileSync(`${folder.path}/site.conf`, atHome(site, port));
+    return ["nginx", "-p", folder.path, "-c", "nginx.conf"];
+  });
 }
 
-async function startCaddy(port: number, file = fileOf("Caddyfile")): Promise<void> {
+async function startCaddy(file = fileOf("Caddyfile")): Promise<number> {
   writeFileSync(`${folder.path}/tls.pem`, certificate.cert);
   writeFileSync(`${folder.path}/tls.key`, certificate.key);
-  const site = atHome(file, port).replace(
-    "localhost {",
-    `localhost:${port} {\n\ttls ${folder.path}/tls.pem ${folder.path}/tls.key`,
-  );
   const global = "{\n\tadmin off\n\tauto_https disable_redirects\n\tskip_install_trust\n}\n";
-  writeFileSync(`${folder.path}/Caddyfile`, global + site);
-  const args = ["run", "--adapter", "caddyfile", "--config", `${folder.path}/Caddyfile`];
-  await start("caddy", args, port);
+  return startOnFreePort(port => {
+    const site = atHome(file, port).replace(
+      "localhost {",
+      `localhost:${port} {\n\ttls ${folder.path}/tls.pem ${folder.path}/tls.key`,
+    );
+    writeFileSync(`${folder.path}/Caddyfile`, global + site);
+    return ["caddy", "run", "--adapter", "caddyfile", "--config", `${folder.path}/Caddyfile`];
+  });
 }
 
 /** The blocks of the guide serve the agents below /a2a. */
@@ -107,17 +101,31 @@ async function isBelowPath(port: number): Promise<void> {
   expect(card.text).toMatch(/https:\/\/localhost(?::\d+)?\/a2a\/agents\/waiter/);
 }
 
-async function start(program: string, args: readonly string[], port: number): Promise<void> {
+/** A test that runs at the same time may take the port first: for Caddy, as a port of UDP as well. */
+async function startOnFreePort(toCommand: (port: number) => readonly string[]): Promise<number> {
+  for (let tries = 1; ; tries++) {
+    const port = await freePort();
+    const [program = "", ...args] = toCommand(port);
+    if (await start(program, args, port)) return port;
+    if (tries === 5 || !/address already in use/i.test(output)) throw new Error(`${program}: ${output}`);
+  }
+}
+
+/** False: the program has ended. */
+async function start(program: string, args: readonly string[], port: number): Promise<boolean> {
   output = "";
   proxy = spawn(program, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, HOME: folder.path, XDG_DATA_HOME: folder.path, XDG_CONFIG_HOME: folder.path },
   });
   for (const stream of [proxy.stdout, proxy.stderr]) stream?.on("data", text => (output += text));
+  const ended = once(proxy, "close").then(() => true);
+  const hasEnded = (): boolean => proxy?.exitCode !== null;
   await until(async () => {
-    if (proxy?.exitCode !== null) throw new Error(`${program} ended: ${output}`);
-    return (await ask(port, "GET", "/.well-known/agent-card.json").catch(() => undefined)) !== undefined;
+    const reply = await ask(port, "GET", "/.well-known/agent-card.json").catch(() => undefined);
+    return reply !== undefined || hasEnded();
   });
+  return !(hasEnded() && (await ended));
 }
 
 interface Reply {
@@ -193,32 +201,24 @@ const skipWithout = (context: TestContext, program: string): void => {
 describe("behind a proxy", () => {
   it("nginx, as configured in docs/operate, forwards streams unbuffered, and gRPC", async context => {
     skipWithout(context, "nginx");
-    const port = await freePort();
-    await startNginx(port);
-    await passesEverything(port);
+    await passesEverything(await startNginx());
   });
 
   it("Caddy, as configured in docs/operate, does, too", async context => {
     skipWithout(context, "caddy");
-    const port = await freePort();
-    await startCaddy(port);
-    await passesEverything(port);
+    await passesEverything(await startCaddy());
   });
 
   it("nginx serves the agents below a path, as the guide configures it", async context => {
     const server = (text: string) =>
       `server { listen 443 ssl http2; ssl_certificate /etc/ssl/agents.example.pem; ssl_certificate_key /etc/ssl/agents.example.key; ${text} }`;
     skipWithout(context, "nginx");
-    const port = await freePort();
-    await startNginx(port, server(blockOf("nginx")));
-    await isBelowPath(port);
+    await isBelowPath(await startNginx(server(blockOf("nginx"))));
   });
 
   it("Caddy does, too", async context => {
     skipWithout(context, "caddy");
-    const port = await freePort();
-    await startCaddy(port, blockOf("caddyfile"));
-    await isBelowPath(port);
+    await isBelowPath(await startCaddy(blockOf("caddyfile")));
   });
 
   it("the unit is valid for systemd", context => {

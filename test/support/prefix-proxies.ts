@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "./client.ts";
 import { BLOCKS } from "./documents/blocks.ts";
+import { freePort } from "./free-port.ts";
 
 export interface PrefixProxy {
   /** With the path, without a slash at the end. */
@@ -51,15 +52,6 @@ export async function startNodeProxy(target: string): Promise<PrefixProxy> {
 
 export const hasNginx = spawnSync("nginx", ["-v"]).error === undefined;
 if (!hasNginx) process.stderr.write("\n*** There is no nginx on this machine: NOT tested behind it ***\n\n");
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
-}
 
 const isOpen = (port: number): Promise<boolean> =>
   new Promise(resolve => {

@@ -123,7 +123,10 @@ function toFish(commands: readonly CompletedCommand[]): string {
   for (const { path, description } of top(commands))
     lines.push(`complete -c dragoman -n __fish_use_subcommand -a ${path[0]} -d ${quote(description)}`);
   for (const { path, options, commands: inner } of commands) {
-    const condition = quote(path.map(name => `__fish_seen_subcommand_from ${name}`).join("; and "));
+    const seen = path.map(name => `__fish_seen_subcommand_from ${name}`);
+    // The flags of `tasks` are not those of `tasks purge`.
+    const unseen = inner.length > 0 ? [`not __fish_seen_subcommand_from ${inner.join(" ")}`] : [];
+    const condition = quote([...seen, ...unseen].join("; and "));
     for (const name of inner) lines.push(`complete -c dragoman -n ${condition} -a ${name}`);
     for (const option of options)
       lines.push(

@@ -137,7 +137,7 @@ async function remove({ flags, output, countSecrets, file, ring }: KeyAction, id
   if (!key) throw new ClientError(`Key ${id} not found in ${file}`);
   if (key.inUse)
     throw new ClientError(
-      `The key ${id} is in use. Create a new key first: dragoman keys rotate --${key.kind}`,
+      `The key ${id} is in use. Create a new key first: npx dragoman keys rotate --${key.kind}`,
     );
   const secrets = (await countSecrets())?.get(id) ?? 0;
   if (secrets > 0)

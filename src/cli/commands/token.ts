@@ -156,7 +156,7 @@ async function revoke({ terminal, tokens, output, flags }: TokenAction, id: stri
   const { isWellFormed, toHash } = await import("../../auth/token.ts");
   const { toTokenJson } = await import("../../auth/issue-token.ts");
   const token = await tokens.revoke(isWellFormed(id) ? toHash(id) : id, terminal.now());
-  if (!token) throw new ClientError("Token not found; list all tokens with: dragoman token list --all");
+  if (!token) throw new ClientError("Token not found; list all tokens with: npx dragoman token list --all");
   if (flags.json) return output.json(toTokenJson(token));
   output.line(`token ${token.id} of ${oneLine(token.principal)} is revoked`);
 }

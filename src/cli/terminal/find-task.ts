@@ -1,6 +1,6 @@
 /** Finds the agent of a task on a server: users have the id of a task, and not always the name of its agent. */
 import { parseAgentAddress } from "../../client/address.ts";
-import { parseJson, readText, sendRequest } from "../../client/http.ts";
+import { parseJson, readText, sendRequest, toHttpError } from "../../client/http.ts";
 import { asList, asObject, asText } from "../../client/read.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { CLI_LIMITS } from "../limits.ts";
@@ -51,7 +51,7 @@ export async function findTaskRemote(
     if (position >= 0) return candidates[position] as Remote;
   }
   throw new ClientError(
-    `Task ${taskId} not found at ${remote.target.base}, for this caller. List tasks with: dragoman tasks`,
+    `Task ${taskId} not found at ${remote.target.base}, for this caller. List tasks with: npx dragoman tasks`,
   );
 }
 
@@ -67,5 +67,7 @@ async function hasTask(
   const request = { method: "POST", url, headers, body: JSON.stringify(call) } as const;
   const response = await sendRequest(toAccess(terminal, remote), request, signal);
   const text = await readText(url, response);
+  // A caller that is not let in does not learn whether the task exists: the task is not the problem.
+  if (response.status === 401 || response.status === 429) throw toHttpError(url, response, text);
   return response.ok && (asObject(parseJson(url, text)) as JsonObject).result !== undefined;
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { type Readable, Writable } from "node:stream";
 import type { WriteStream } from "node:tty";
 import { ClientError } from "./errors.ts";
@@ -30,7 +29,8 @@ export function createTerminal(parts: {
     sinceStartMs: parts.sinceStartMs,
     fetch: parts.fetch,
     newId: () => crypto.randomUUID(),
-    randomHex: bytes => randomBytes(bytes).toString("hex"),
+    // Not with node:crypto: a start would load all of it.
+    randomHex: bytes => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("hex"),
     ask: (prompt, signal) => ask(own.stdin, own.stderr, own.stderr, prompt, signal),
     askSecret: (prompt, signal) => ask(own.stdin, own.stderr, hidden(own.stderr), prompt, signal),
     readInput: bytesMax => readInput(own.stdin, bytesMax),

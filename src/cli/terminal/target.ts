@@ -1,5 +1,5 @@
 /** Which server and agent a command calls, from its arguments, flags and the environment. */
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { type AgentAddress, isLoopback, parseAgentAddress } from "../../client/address.ts";
 import { createGrpc } from "../../client/grpc/index.ts";
 import type { AgentAccess } from "../../client/open.ts";
@@ -45,7 +45,7 @@ const DEFAULT_PORT = 2024;
 
 /** DRAGOMAN_URL, or the server that stores its data in this folder, or the default port. */
 function findLocalUrl({ cwd, variable }: TargetTerminal): string {
-  const folder = join(cwd, variable("DRAGOMAN_DATA") ?? ".dragoman");
+  const folder = resolve(cwd, variable("DRAGOMAN_DATA") ?? ".dragoman");
   return (
     variable("DRAGOMAN_URL") ??
     readAddress(folder) ??

@@ -15,7 +15,7 @@ import { readWal } from "./wal.ts";
 
 /** What the operator can do about a damaged store. */
 export const DAMAGED_STORE_HINT =
-  'Restore a backup (made with "dragoman backup"), or inspect the rest with "dragoman doctor". ' +
+  'Restore a backup (made with "npx dragoman backup"), or inspect the rest with "npx dragoman doctor". ' +
   "To continue with the rest, start once with --accept-data-loss";
 
 /** Written when store and keys were opened for the first time. */

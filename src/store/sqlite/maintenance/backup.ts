@@ -62,7 +62,7 @@ function work(
       if (errstr === undefined) throw error;
       throw new StartupError(
         `The copy could not be written: ${errstr}. Check that its folder exists and can be written, and that the ` +
-          'disk is not full. If so, check the store with "dragoman doctor".',
+          'disk is not full. If so, check the store with "npx dragoman doctor".',
       );
     } finally {
       db.close();

@@ -37,7 +37,7 @@ export function findKeyUse(folder: string): string | undefined {
 
 export const LOST_KEYS_HINT =
   "Restore the key file from its own backup: a backup of the store does not contain it. If the keys come from elsewhere, " +
-  'set that option again (keys, keysCommand, keyFile); "dragoman doctor" lists the keys that the store needs. To continue ' +
+  'set that option again (keys, keysCommand, keyFile); "npx dragoman doctor" lists the keys that the store needs. To continue ' +
   "with new keys, start once with --accept-data-loss: encrypted secrets are then lost, and signatures of earlier agent " +
   "cards can no longer be verified.";
 
