@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../lib/json.ts";
 import { Fault, isSettled, LIMITS, type Task } from "../model/index.ts";
 import type { Agent, Store } from "../ports/index.ts";
 import type { AssistantRecords, FoundAssistant } from "./assistant-records.ts";
-import { matchesFilter, type ResourceAuthorizer } from "./authorize.ts";
+import { matchesFilter, type ResourceAuthorizer, type ResourceFilter } from "./authorize.ts";
 import { notFound } from "./faults.ts";
 import { isUuid } from "./fields.ts";
 import type { ApiCall } from "./route.ts";
@@ -56,9 +56,10 @@ export function createRunCreation(parts: RunCreateParts) {
     );
     const body = readRunBody(value as JsonObject, parts.readWebhook(value as JsonObject));
     const found = await findAssistant(call, body.assistantId);
-    const thread = await openThread(call, threadId, body, found);
-    if (!matchesFilter(thread.metadata, threadId === undefined ? undefined : filter))
-      throw notFound("Thread");
+    const thread =
+      threadId === undefined
+        ? await openTemporary(call, body, found)
+        : await openThread(call, threadId, body, found, filter);
     await makeRoom(call, thread, body);
     const runId = parts.newId();
     await send(call, thread, body, found, runId);
@@ -75,31 +76,34 @@ export function createRunCreation(parts: RunCreateParts) {
     );
   }
 
+  function openTemporary(call: ApiCall, body: RunBody, found: FoundAssistant): Promise<FoundThread> {
+    const minutes = body.webhook === undefined ? TEMPORARY_MINUTES : TEMPORARY_WEBHOOK_MINUTES;
+    const ttl = { strategy: "delete", ttl: minutes } as const;
+    const record = { metadata: { ...body.metadata, ...membersOf(found) }, config: {} };
+    const isKept = body.onCompletion === "keep";
+    return threads.create(call.scope, parts.newId(), isKept ? record : { ...record, ttl, temporary: true });
+  }
+
   async function openThread(
     call: ApiCall,
-    threadId: string | undefined,
+    threadId: string,
     body: RunBody,
-    { assistant }: FoundAssistant,
+    found: FoundAssistant,
+    filter: ResourceFilter | undefined,
   ): Promise<FoundThread> {
-    const about = { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id };
-    if (threadId === undefined) {
-      const isKept = body.onCompletion === "keep";
-      const minutes = body.webhook === undefined ? TEMPORARY_MINUTES : TEMPORARY_WEBHOOK_MINUTES;
-      const ttl = { strategy: "delete", ttl: minutes } as const;
-      const record = { metadata: { ...body.metadata, ...about }, config: {} };
-      return threads.create(call.scope, parts.newId(), isKept ? record : { ...record, ttl, temporary: true });
-    }
     const known = await threads.find(call.scope, threadId);
     if (!known && body.ifNotExists !== "create") throw notFound("Thread");
+    const metadata = { ...(known ?? body).metadata, ...membersOf(found) };
+    if (!matchesFilter(metadata, filter)) throw notFound("Thread");
     if (!known) {
       if (!isUuid(threadId))
         throw new Fault("invalid-params", "thread_id must be a UUID", { field: "thread_id" });
-      return threads.create(call.scope, threadId, { metadata: { ...body.metadata, ...about }, config: {} });
+      return threads.create(call.scope, threadId, { metadata, config: {} });
     }
     return threads.change(call.scope, threadId, old => {
-      const { ttl, temporary, config, metadata } = old;
+      const { ttl, temporary, config, metadata: current } = old;
       return {
-        metadata: { ...metadata, ...about },
+        metadata: { ...current, ...membersOf(found) },
         config,
         ...(ttl && { ttl }),
         ...(temporary && { temporary }),
@@ -224,6 +228,12 @@ export function createRunCreation(parts: RunCreateParts) {
 }
 
 export type RunCreation = ReturnType<typeof createRunCreation>;
+
+/** What a thread has in its metadata about its last run. */
+const membersOf = ({ assistant: { graph_id, assistant_id } }: FoundAssistant): JsonObject => ({
+  graph_id,
+  assistant_id,
+});
 
 const toContext = ({ context }: RunBody, { assistant }: FoundAssistant): JsonObject | undefined => {
   const merged = { ...assistant.context, ...context };
