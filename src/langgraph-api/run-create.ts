@@ -8,6 +8,7 @@ import { notFound } from "./faults.ts";
 import { isUuid } from "./fields.ts";
 import type { ApiCall } from "./route.ts";
 import { type RunBody, readRunBody, toKwargs } from "./run-body.ts";
+import { asObject, toRunConfig, toRunContext } from "./run-config.ts";
 import { cancelTask } from "./run-control.ts";
 import { toParts } from "./run-message.ts";
 import type { FoundRun, RunRecords, StoredRun } from "./run-records.ts";
@@ -152,7 +153,7 @@ export function createRunCreation(parts: RunCreateParts) {
       kwargs: toKwargs({
         ...body,
         config,
-        context: toContext(body, found),
+        context: toRunContext(assistant, body.context),
       }),
       multitask_strategy: body.strategy,
     };
@@ -204,24 +205,12 @@ export function createRunCreation(parts: RunCreateParts) {
     return waits ? newest : undefined;
   }
 
-  /** Members of the assistant, then of the run; headers that the caller sends for the graph. */
-  function toConfig(
-    call: ApiCall,
-    body: RunBody,
-    { assistant }: FoundAssistant,
-    thread: FoundThread,
-  ): JsonObject {
+  function toConfig(call: ApiCall, body: RunBody, { assistant }: FoundAssistant, thread: FoundThread) {
     const caller = { scope: call.scope, principal: call.principal, headers: call.headers };
-    const configurable = {
-      ...headersFor(call, parts.configurableHeaders),
-      ...asObject(assistant.config.configurable),
-      ...asObject(body.config.configurable),
-      assistant_id: assistant.assistant_id,
-      graph_id: assistant.graph_id,
-      thread_id: thread.id,
-      ...parts.authorizer.configurable(caller),
-    };
-    return { ...assistant.config, ...body.config, configurable };
+    return toRunConfig(assistant, thread.id, body.config, {
+      headers: headersFor(call, parts.configurableHeaders),
+      user: parts.authorizer.configurable(caller),
+    });
   }
 
   return { create, rollBack };
@@ -234,14 +223,6 @@ const membersOf = ({ assistant: { graph_id, assistant_id } }: FoundAssistant): J
   graph_id,
   assistant_id,
 });
-
-const toContext = ({ context }: RunBody, { assistant }: FoundAssistant): JsonObject | undefined => {
-  const merged = { ...assistant.context, ...context };
-  return Object.keys(merged).length > 0 ? merged : undefined;
-};
-
-const asObject = (value: Json | undefined): JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 
 const SECRET_HEADERS: ReadonlySet<string> = new Set(["x-api-key", "x-tenant-id", "x-service-key"]);
 
