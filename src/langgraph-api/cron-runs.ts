@@ -2,6 +2,8 @@
 import { defined, isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { type ContextId, Fault, type Part, type Scope } from "../model/index.ts";
 import type { DueSchedule, ExecuteOperation, Schedule } from "../ports/index.ts";
+import type { Assistant, AssistantRecords } from "./assistant-records.ts";
+import { asObject, toRunConfig, toRunContext } from "./run-config.ts";
 import type { ThreadRecords } from "./thread-records.ts";
 import { toPush } from "./webhooks.ts";
 
@@ -10,6 +12,7 @@ export interface CronRunParts {
   /** A UUID that follows from a text. */
   readonly idOf: (text: string) => string;
   readonly threads: Pick<ThreadRecords, "create">;
+  readonly assistants: Pick<AssistantRecords, "find">;
 }
 
 /** The thread of a run that is to be deleted is kept for this time after its beginning. */
@@ -23,17 +26,20 @@ const VIEW = { artifacts: false, historyMax: 0 } as const;
  * tried, by whichever node, there is one run.
  */
 export const createCronRuns =
-  ({ execute, idOf, threads }: CronRunParts) =>
+  ({ execute, idOf, threads, assistants }: CronRunParts) =>
   async ({ scope, schedule }: DueSchedule, key: string): Promise<void> => {
     const runId = idOf(key);
     const { payload, agent } = schedule;
     const threadId = schedule.contextId ?? idOf(`${key}:thread`);
     if (schedule.contextId === undefined) await openThread(threads, scope, threadId, schedule);
+    const named = String(payload.assistant_id ?? agent);
+    // One that was deleted has no config any more; its graph is still there.
+    const found = (await assistants.find(scope, named)) ?? (await assistants.find(scope, agent));
     const body: JsonObject = {
       run_id: runId,
-      assistant_id: payload.assistant_id ?? agent,
-      metadata: { ...schedule.metadata, cron_id: schedule.id },
-      kwargs: toKwargs(payload),
+      assistant_id: found?.assistant.assistant_id ?? named,
+      metadata: { ...found?.assistant.metadata, ...schedule.metadata, cron_id: schedule.id },
+      kwargs: toKwargs(payload, threadId, found?.assistant),
       multitask_strategy: payload.multitask_strategy ?? "enqueue",
     };
     await execute(
@@ -77,12 +83,17 @@ async function openThread(
 /** The call belongs to no connection. */
 const NEVER = new AbortController().signal;
 
-const toKwargs = (payload: JsonObject): JsonObject =>
+const NO_CALLER = { headers: {}, user: {} };
+
+const toKwargs = (payload: JsonObject, threadId: string, assistant: Assistant | undefined): JsonObject =>
   defined<Record<string, Json>>({
     input: payload.input ?? null,
-    config: payload.config ?? {},
-    context: payload.context,
+    config: assistant
+      ? toRunConfig(assistant, threadId, asObject(payload.config), NO_CALLER)
+      : (payload.config ?? {}),
+    context: assistant ? toRunContext(assistant, asObject(payload.context)) : payload.context,
     stream_mode: payload.stream_mode ?? ["values"],
+    subgraphs: payload.stream_subgraphs,
     interrupt_before: payload.interrupt_before,
     interrupt_after: payload.interrupt_after,
     webhook: payload.webhook,

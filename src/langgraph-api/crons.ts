@@ -66,9 +66,10 @@ export function createCronRoutes(parts: CronRouteParts): readonly ApiRoute[] {
     });
     const body = value as JsonObject;
     const webhook = parts.readWebhook(body);
-    const assistant = readString(body, "assistant_id", "");
-    if (assistant === undefined) throw invalidField("assistant_id", "is required");
-    const { agent } = await assistants.require(call.scope, assistant);
+    const named = readString(body, "assistant_id", "");
+    if (named === undefined) throw invalidField("assistant_id", "is required");
+    const { agent, assistant } = await assistants.require(call.scope, named);
+    const { assistant_id } = assistant;
     if (threadId !== undefined) {
       const thread = await threads.require(call.scope, threadId);
       if (!matchesFilter(thread.metadata, filter)) throw notFound("Thread");
@@ -82,7 +83,7 @@ export function createCronRoutes(parts: CronRouteParts): readonly ApiRoute[] {
       createdAt: at,
       updatedAt: at,
       metadata: readJsonObject(body, "metadata"),
-      payload: { ...pickRun(body), ...(webhook !== undefined && { webhook }) },
+      payload: { ...pickRun(body), assistant_id, ...(webhook !== undefined && { webhook }) },
     };
     return { json: toCron(await save(call, schedule), call) };
   }

@@ -41,6 +41,7 @@ import { createThreadStreamRoutes } from "./thread-stream.ts";
 import { createThreadRemoval, createThreadRoutes } from "./threads.ts";
 import { createWebhookEncoder, readWebhook, type WebhookReaderParts } from "./webhooks.ts";
 
+export { createAssistantRecords } from "./assistant-records.ts";
 export { createCronRuns } from "./cron-runs.ts";
 export { createCustomAuthorizer } from "./custom-authorizer.ts";
 export { INFO } from "./system.ts";

@@ -1,13 +1,16 @@
 /** The commands of the streaming protocol. Every answer is HTTP 200, except for a broken envelope. */
-import { isObject, type Json, type JsonObject } from "../lib/json.ts";
+import { defined, isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { Fault, type FaultCode } from "../model/index.ts";
+import type { ThreadSnapshot } from "../ports/index.ts";
+import { readStrings } from "../protocol/shared/fields.ts";
+import { pick, readPage } from "./fields.ts";
 import { PROTOCOL_MODES } from "./protocol-events.ts";
 import type { ProtocolStreams } from "./protocol-stream.ts";
 import { type ApiCall, type ApiReply, type ApiRoute, readBody } from "./route.ts";
 import type { RunCreation } from "./run-create.ts";
 import type { FoundRun, RunRecords } from "./run-records.ts";
 import type { RunStreams } from "./run-stream.ts";
-import { readCheckpoint } from "./state-body.ts";
+import { readBefore } from "./state-body.ts";
 import type { FoundThread, ThreadRecords } from "./thread-records.ts";
 import type { ThreadRuns } from "./thread-runs.ts";
 import type { ThreadStates } from "./thread-state.ts";
@@ -37,21 +40,29 @@ export function createProtocolRoutes(parts: ProtocolCommandParts): readonly ApiR
   async function start(call: ApiCall, params: JsonObject): Promise<Json> {
     if (typeof params.assistant_id !== "string")
       throw new CommandError("invalid_argument", "run.start requires an assistant_id");
-    return createRun(call, params, {
-      assistant_id: params.assistant_id,
-      input: params.input ?? null,
-      if_not_exists: "create",
-    });
+    const { assistant_id, input = null } = params;
+    const isAnswer =
+      input !== null && forkOf(params.config).checkpoint_id === undefined && (await isAsked(call));
+    const given = isAnswer ? { command: toCommand(input, params) } : { input };
+    return createRun(call, params, { assistant_id, ...given, if_not_exists: "create" });
   }
 
-  async function createRun(call: ApiCall, params: JsonObject, body: JsonObject): Promise<Json> {
+  /** Whether an interrupt of the thread waits for an answer. */
+  async function isAsked(call: ApiCall): Promise<boolean> {
+    const thread = await threads.find(call.scope, call.vars.thread_id as string);
+    return (
+      thread !== null && (await states.readState(call.scope, thread, undefined, false)).interrupts.length > 0
+    );
+  }
+
+  async function createRun(call: ApiCall, params: JsonObject, body: JsonObject): Promise<{ run_id: string }> {
     const { config, metadata, multitaskStrategy } = params;
     const whole = {
-      ...body,
       ...(isObject(config) && { config }),
       ...(isObject(metadata) && { metadata }),
       ...(typeof multitaskStrategy === "string" && { multitask_strategy: multitaskStrategy }),
       ...forkOf(config),
+      ...body,
       stream_mode: PROTOCOL_MODES,
       stream_subgraphs: true,
     } as unknown as JsonObject;
@@ -74,33 +85,44 @@ export function createProtocolRoutes(parts: ProtocolCommandParts): readonly ApiR
     const unknown = Object.keys(resume).find(id => !known.has(id));
     if (unknown !== undefined)
       throw new CommandError("no_such_interrupt", `No interrupt ${unknown} waits for an answer`);
-    const { update, goto } = params;
     const isGraph = newest.agent.graph !== undefined;
     const answer = isGraph ? resume : (Object.values(resume)[0] as Json);
-    const command = {
-      resume: answer,
-      ...(update !== undefined && { update }),
-      ...(goto !== undefined && { goto }),
-    };
-    return createRun(call, params, { assistant_id: assistant, command });
+    return createRun(call, params, { assistant_id: assistant, command: toCommand(answer, params) });
   }
 
   async function getState(call: ApiCall, params: JsonObject): Promise<Json> {
     const thread = await requireThread(threads, call, "read");
-    return (await states.readState(call.scope, thread, readCheckpoint(params), false)) as unknown as Json;
+    const keys = readStrings(params, "keys", "");
+    const { values, checkpoint } = await states.readState(call.scope, thread, undefined, false);
+    const { checkpoint_id: id, checkpoint_ns: ns = "" } = checkpoint;
+    return {
+      values: pick(values, keys) as JsonObject,
+      ...(typeof id === "string" && { checkpoint: { id, ns } }),
+    };
   }
 
   async function listCheckpoints(call: ApiCall, params: JsonObject): Promise<Json> {
     const thread = await requireThread(threads, call, "read");
-    const limit = typeof params.limit === "number" && params.limit > 0 ? Math.min(params.limit, 1_000) : 10;
-    const found = await states.readHistory(call.scope, thread, { limit });
-    return {
-      checkpoints: found.map(({ checkpoint, metadata, created_at }) => ({
-        checkpoint,
-        metadata,
-        created_at,
-      })),
-    };
+    const { limit } = readPage(params);
+    const before = readBefore(params.before);
+    const found = await states.readHistory(call.scope, thread, { limit, ...(before && { before }) });
+    return { checkpoints: found.map(toSummary) };
+  }
+
+  /** A new run from a checkpoint. */
+  async function fork(call: ApiCall, params: JsonObject): Promise<Json> {
+    const thread = await requireThread(threads, call, "create_run");
+    const { assistant_id: assistant } = thread.metadata;
+    const { checkpoint_id: id, input = null } = params;
+    if (typeof id !== "string")
+      throw new CommandError("invalid_argument", "state.fork requires a checkpoint_id");
+    if (typeof assistant !== "string") throw new CommandError("no_such_run", "The thread has no run");
+    await states.readState(call.scope, thread, { checkpoint_id: id }, false).catch(error => {
+      const isMissing = error instanceof Fault && error.code === "task-not-found";
+      throw isMissing ? new CommandError("no_such_checkpoint", `No checkpoint ${id}`) : error;
+    });
+    const { run_id } = await createRun(call, params, { assistant_id: assistant, input, checkpoint_id: id });
+    return { run_id, thread_id: thread.id };
   }
 
   /** The run and what has run in it, by the events of its log so far. */
@@ -122,6 +144,7 @@ export function createProtocolRoutes(parts: ProtocolCommandParts): readonly ApiR
     "input.respond": respond,
     "state.get": getState,
     "state.listCheckpoints": listCheckpoints,
+    "state.fork": fork,
     "agent.getTree": getTree,
   };
 
@@ -167,6 +190,17 @@ function forkOf(config: Json | undefined): JsonObject {
   const id = isObject(configurable) ? configurable.checkpoint_id : undefined;
   return typeof id === "string" ? { checkpoint_id: id } : {};
 }
+
+/** An answer, with what the caller changes in the state and where the graph goes on. */
+const toCommand = (resume: Json, { update, goto }: JsonObject): JsonObject =>
+  defined<JsonObject>({ resume, update, goto });
+
+const toSummary = ({ checkpoint, metadata, created_at }: ThreadSnapshot): JsonObject => ({
+  id: checkpoint.checkpoint_id as string,
+  timestamp: created_at,
+  step: metadata.step ?? 0,
+  metadata,
+});
 
 /** By the id of the interrupt. */
 function readResponses(params: JsonObject): JsonObject {

@@ -4,17 +4,20 @@ import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { isSettled, LIMITS, type Seq } from "../model/index.ts";
 import type { Store } from "../ports/index.ts";
 import { invalidField, readInteger, readStrings } from "../protocol/shared/fields.ts";
+import { matchesFilter } from "./authorize.ts";
+import { notFound } from "./faults.ts";
 import type { ProtocolEvent } from "./protocol-event.ts";
 import { ProtocolProjection } from "./protocol-events.ts";
 import { type ApiCall, type ApiReply, readBody } from "./route.ts";
 import type { FoundRun, RunRecords } from "./run-records.ts";
 import type { RunStreams } from "./run-stream.ts";
 import { SSE_HEADERS, withHeartbeat } from "./sse.ts";
-import type { FoundThread } from "./thread-records.ts";
+import type { FoundThread, ThreadRecords } from "./thread-records.ts";
 import type { ThreadRuns } from "./thread-runs.ts";
 
 export interface ProtocolStreamParts {
   readonly store: Pick<Store, "log">;
+  readonly threads: ThreadRecords;
   readonly runs: RunRecords;
   readonly threadRuns: ThreadRuns;
   readonly streams: RunStreams;
@@ -74,6 +77,13 @@ export function createProtocolStreams(parts: ProtocolStreamParts) {
     }
   }
 
+  /** The stream may be opened before its thread exists, which then is the caller's own. */
+  async function requireVisible(call: ApiCall, id: string): Promise<void> {
+    const { filter } = await call.authorize({ resource: "threads", action: "read" }, { thread_id: id });
+    const thread = await parts.threads.find(call.scope, id);
+    if (thread && !matchesFilter(thread.metadata, filter)) throw notFound("Thread");
+  }
+
   return {
     /** The events of a run so far. */
     async *readEvents(call: ApiCall, run: FoundRun): AsyncGenerator<ProtocolEvent> {
@@ -89,7 +99,7 @@ export function createProtocolStreams(parts: ProtocolStreamParts) {
     async open(call: ApiCall): Promise<ApiReply> {
       const filter = readFilter(readBody(call));
       const id = call.vars.thread_id as string;
-      await call.authorize({ resource: "threads", action: "read" }, { thread_id: id });
+      await requireVisible(call, id);
       const heartbeat = { everyMs: parts.heartbeatMs, text: ": heartbeat\n\n" };
       return { headers: SSE_HEADERS, stream: withHeartbeat(read(call, id, filter), heartbeat) };
     },

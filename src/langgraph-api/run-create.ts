@@ -3,11 +3,12 @@ import type { Json, JsonObject } from "../lib/json.ts";
 import { Fault, isSettled, LIMITS, type Task } from "../model/index.ts";
 import type { Agent, Store } from "../ports/index.ts";
 import type { AssistantRecords, FoundAssistant } from "./assistant-records.ts";
-import { matchesFilter, type ResourceAuthorizer } from "./authorize.ts";
+import { matchesFilter, type ResourceAuthorizer, type ResourceFilter } from "./authorize.ts";
 import { notFound } from "./faults.ts";
 import { isUuid } from "./fields.ts";
 import type { ApiCall } from "./route.ts";
 import { type RunBody, readRunBody, toKwargs } from "./run-body.ts";
+import { asObject, toRunConfig, toRunContext } from "./run-config.ts";
 import { cancelTask } from "./run-control.ts";
 import { toParts } from "./run-message.ts";
 import type { FoundRun, RunRecords, StoredRun } from "./run-records.ts";
@@ -56,9 +57,10 @@ export function createRunCreation(parts: RunCreateParts) {
     );
     const body = readRunBody(value as JsonObject, parts.readWebhook(value as JsonObject));
     const found = await findAssistant(call, body.assistantId);
-    const thread = await openThread(call, threadId, body, found);
-    if (!matchesFilter(thread.metadata, threadId === undefined ? undefined : filter))
-      throw notFound("Thread");
+    const thread =
+      threadId === undefined
+        ? await openTemporary(call, body, found)
+        : await openThread(call, threadId, body, found, filter);
     await makeRoom(call, thread, body);
     const runId = parts.newId();
     await send(call, thread, body, found, runId);
@@ -75,31 +77,34 @@ export function createRunCreation(parts: RunCreateParts) {
     );
   }
 
+  function openTemporary(call: ApiCall, body: RunBody, found: FoundAssistant): Promise<FoundThread> {
+    const minutes = body.webhook === undefined ? TEMPORARY_MINUTES : TEMPORARY_WEBHOOK_MINUTES;
+    const ttl = { strategy: "delete", ttl: minutes } as const;
+    const record = { metadata: { ...body.metadata, ...membersOf(found) }, config: {} };
+    const isKept = body.onCompletion === "keep";
+    return threads.create(call.scope, parts.newId(), isKept ? record : { ...record, ttl, temporary: true });
+  }
+
   async function openThread(
     call: ApiCall,
-    threadId: string | undefined,
+    threadId: string,
     body: RunBody,
-    { assistant }: FoundAssistant,
+    found: FoundAssistant,
+    filter: ResourceFilter | undefined,
   ): Promise<FoundThread> {
-    const about = { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id };
-    if (threadId === undefined) {
-      const isKept = body.onCompletion === "keep";
-      const minutes = body.webhook === undefined ? TEMPORARY_MINUTES : TEMPORARY_WEBHOOK_MINUTES;
-      const ttl = { strategy: "delete", ttl: minutes } as const;
-      const record = { metadata: { ...body.metadata, ...about }, config: {} };
-      return threads.create(call.scope, parts.newId(), isKept ? record : { ...record, ttl, temporary: true });
-    }
     const known = await threads.find(call.scope, threadId);
     if (!known && body.ifNotExists !== "create") throw notFound("Thread");
+    const metadata = { ...(known ?? body).metadata, ...membersOf(found) };
+    if (!matchesFilter(metadata, filter)) throw notFound("Thread");
     if (!known) {
       if (!isUuid(threadId))
         throw new Fault("invalid-params", "thread_id must be a UUID", { field: "thread_id" });
-      return threads.create(call.scope, threadId, { metadata: { ...body.metadata, ...about }, config: {} });
+      return threads.create(call.scope, threadId, { metadata, config: {} });
     }
     return threads.change(call.scope, threadId, old => {
-      const { ttl, temporary, config, metadata } = old;
+      const { ttl, temporary, config, metadata: current } = old;
       return {
-        metadata: { ...metadata, ...about },
+        metadata: { ...current, ...membersOf(found) },
         config,
         ...(ttl && { ttl }),
         ...(temporary && { temporary }),
@@ -148,7 +153,7 @@ export function createRunCreation(parts: RunCreateParts) {
       kwargs: toKwargs({
         ...body,
         config,
-        context: toContext(body, found),
+        context: toRunContext(assistant, body.context),
       }),
       multitask_strategy: body.strategy,
     };
@@ -200,24 +205,12 @@ export function createRunCreation(parts: RunCreateParts) {
     return waits ? newest : undefined;
   }
 
-  /** Members of the assistant, then of the run; headers that the caller sends for the graph. */
-  function toConfig(
-    call: ApiCall,
-    body: RunBody,
-    { assistant }: FoundAssistant,
-    thread: FoundThread,
-  ): JsonObject {
+  function toConfig(call: ApiCall, body: RunBody, { assistant }: FoundAssistant, thread: FoundThread) {
     const caller = { scope: call.scope, principal: call.principal, headers: call.headers };
-    const configurable = {
-      ...headersFor(call, parts.configurableHeaders),
-      ...asObject(assistant.config.configurable),
-      ...asObject(body.config.configurable),
-      assistant_id: assistant.assistant_id,
-      graph_id: assistant.graph_id,
-      thread_id: thread.id,
-      ...parts.authorizer.configurable(caller),
-    };
-    return { ...assistant.config, ...body.config, configurable };
+    return toRunConfig(assistant, thread.id, body.config, {
+      headers: headersFor(call, parts.configurableHeaders),
+      user: parts.authorizer.configurable(caller),
+    });
   }
 
   return { create, rollBack };
@@ -225,13 +218,11 @@ export function createRunCreation(parts: RunCreateParts) {
 
 export type RunCreation = ReturnType<typeof createRunCreation>;
 
-const toContext = ({ context }: RunBody, { assistant }: FoundAssistant): JsonObject | undefined => {
-  const merged = { ...assistant.context, ...context };
-  return Object.keys(merged).length > 0 ? merged : undefined;
-};
-
-const asObject = (value: Json | undefined): JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+/** What a thread has in its metadata about its last run. */
+const membersOf = ({ assistant: { graph_id, assistant_id } }: FoundAssistant): JsonObject => ({
+  graph_id,
+  assistant_id,
+});
 
 const SECRET_HEADERS: ReadonlySet<string> = new Set(["x-api-key", "x-tenant-id", "x-service-key"]);
 

@@ -32,6 +32,12 @@ export interface StreamRequest {
   readonly onEnd?: () => Promise<void>;
 }
 
+export interface RunEnd {
+  readonly step: Step;
+  /** The last values that the graph has streamed; undefined: none were asked for. */
+  readonly output: JsonObject | undefined;
+}
+
 export function createRunStreams(parts: RunStreamParts) {
   const { store, states } = parts;
 
@@ -114,22 +120,34 @@ export function createRunStreams(parts: RunStreamParts) {
     },
 
     /** Waits for the end of the run; null: the caller is gone. */
-    async waitForEnd(call: ApiCall, run: FoundRun, cancelOnDisconnect = false): Promise<Step | null> {
+    async waitForEnd(call: ApiCall, run: FoundRun, cancelOnDisconnect = false): Promise<RunEnd | null> {
       let last: Step | null = null;
-      for await (const step of readTurn(call, run)) last = step;
-      if (last && isSettled(last.task.status.state)) return last;
+      let output: JsonObject | undefined;
+      for await (const step of readTurn(call, run)) {
+        last = step;
+        output = outputOf(step) ?? output;
+      }
+      if (last && isSettled(last.task.status.state)) return { step: last, output };
       if (cancelOnDisconnect) cancelAbandoned(call, run);
       return null;
     },
 
-    /** What a run has produced: the values of its state, or the error. */
-    async readResult(call: ApiCall, run: FoundRun, end: Step): Promise<Json> {
-      const { status } = end.task;
+    /** What a run has produced: the values of the graph, or the error. */
+    async readResult(call: ApiCall, run: FoundRun, { step, output }: RunEnd): Promise<Json> {
+      const { status } = step.task;
       if (status.state === "failed" || status.state === "rejected") return { __error__: toError(status) };
-      const { values, interrupts } = await states.readState(call.scope, run.thread, undefined, false);
-      return interrupts.length > 0 && isObject(values) ? { ...values, __interrupt__: interrupts } : values;
+      if (output && status.state === "completed") return output;
+      const { values, interrupts } = await states.readRunState(call.scope, run);
+      const shown = output ?? values;
+      return interrupts.length > 0 ? { ...shown, __interrupt__: interrupts } : shown;
     },
   };
+}
+
+/** Interrupts are streamed as values without any member of the state. */
+function outputOf({ event }: Step): JsonObject | undefined {
+  const isOutput = event?.type === "chunk" && event.mode === "values" && event.ns === undefined;
+  return isOutput && isObject(event.data) && !("__interrupt__" in event.data) ? event.data : undefined;
 }
 
 export type RunStreams = ReturnType<typeof createRunStreams>;

@@ -13,6 +13,7 @@ import type {
 import { notFound } from "./faults.ts";
 import { toIso } from "./fields.ts";
 import { toMessages } from "./plain-messages.ts";
+import type { FoundRun } from "./run-records.ts";
 import type { FoundThread, ThreadRecords } from "./thread-records.ts";
 
 export interface ThreadStateParts {
@@ -110,6 +111,16 @@ export function createThreadState({ store, threads }: ThreadStateParts) {
     return states.slice(from, from + range.limit);
   }
 
+  /** At the end of a run, also if the thread has gone on since. */
+  async function readRunState(
+    scope: Scope,
+    { agent, thread, task, id }: Pick<FoundRun, "agent" | "thread" | "task" | "id">,
+  ): Promise<ThreadSnapshot> {
+    if (!agent.graph) return readState(scope, thread, { checkpoint_id: task.id }, false);
+    const [own] = await readHistory(scope, thread, { limit: 1, metadata: { run_id: id } });
+    return own ?? readState(scope, thread, undefined, false);
+  }
+
   async function updateState(
     scope: Scope,
     thread: FoundThread,
@@ -165,7 +176,7 @@ export function createThreadState({ store, threads }: ThreadStateParts) {
     interrupts: {},
   });
 
-  return { graphContext, readState, readHistory, updateState, describe, describeNew };
+  return { graphContext, readState, readHistory, readRunState, updateState, describe, describeNew };
 }
 
 export type ThreadStates = ReturnType<typeof createThreadState>;

@@ -113,7 +113,7 @@ export function createThreadRoutes(parts: ThreadRouteParts): readonly ApiRoute[]
 
   async function copy(call: ApiCall): Promise<ApiReply> {
     const from = await requireThread(threads, call, "read");
-    await call.authorize(on("create"), { metadata: from.metadata });
+    const { value } = await call.authorize(on("create"), { metadata: { ...from.metadata } });
     const id = parts.newId() as ContextId;
     const agent = await threads.agentOf(call.scope, from);
     if (agent && !agent.graph)
@@ -121,7 +121,7 @@ export function createThreadRoutes(parts: ThreadRouteParts): readonly ApiRoute[]
         "unsupported-operation",
         `The agent "${agent.name}" is no graph: its threads cannot be copied`,
       );
-    const metadata = { ...from.metadata, thread_id: id };
+    const metadata = { ...readJsonObject(value, "metadata"), thread_id: id };
     const made = await make(call.scope, id, { metadata, config: from.config });
     if (agent) await copyStorage(call.scope, agent.name, from.id, id);
     return { json: await states.describe(call.scope, made) };

@@ -85,7 +85,7 @@ export function createWebhookEncoder(parts: WebhookEncoderParts): PushEncoder {
       run_started_at: toIso(await readStart(scope, run)),
       run_ended_at: toIso(at),
       webhook_sent_at: toIso(parts.wallTime()),
-      values: await readValues(scope, run),
+      values: (await states.readRunState(scope, run)).values,
       error: hasFailed ? toError(task.status).message : undefined,
     });
   }
@@ -93,12 +93,6 @@ export function createWebhookEncoder(parts: WebhookEncoderParts): PushEncoder {
   async function readStart(scope: Scope, { task, seq, createdAt }: FoundRun): Promise<number> {
     const steps = await store.log.read(scope, task.id, seq, LIMITS.readMax);
     return steps.find(({ event }) => event?.type === "started")?.at ?? createdAt;
-  }
-
-  async function readValues(scope: Scope, { agent, thread, id }: FoundRun): Promise<JsonObject> {
-    const range = { limit: 1, metadata: { run_id: id } };
-    const [own] = agent.graph ? await states.readHistory(scope, thread, range) : [];
-    return (own ?? (await states.readState(scope, thread, undefined, false))).values;
   }
 
   return {

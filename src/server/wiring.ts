@@ -11,7 +11,7 @@ import { createOwnBaseUrlCheck } from "../http/host-check.ts";
 import { createRoutes } from "../http/routes.ts";
 import { createStreams, type Streams } from "../http/sse.ts";
 import { createJwksEndpoint } from "../keys/index.ts";
-import { createCronRuns, createThreadRecords } from "../langgraph-api/index.ts";
+import { createAssistantRecords, createCronRuns, createThreadRecords } from "../langgraph-api/index.ts";
 import { createMcpClients } from "../mcp/clients.ts";
 import { createMcpEndpoint } from "../mcp/endpoint.ts";
 import { LIMITS } from "../model/index.ts";
@@ -172,6 +172,7 @@ async function connect(
           execute: calls.execute,
           idOf: toUuid,
           threads: createThreadRecords({ ...services, ...services.clock, idOf: toUuid }),
+          assistants: createAssistantRecords({ ...services, idOf: toUuid, startedAt: clock.wallTime() }),
         }),
         log,
       });

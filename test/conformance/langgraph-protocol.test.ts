@@ -139,6 +139,48 @@ it("each state comes after the id of its checkpoint, from which the thread can b
   expect(state?.parent_checkpoint?.checkpoint_id).toBe(second?.params.data.parent_id);
 });
 
+it("commands read the state and list checkpoints, as the protocol spells them, and fork a run from one", async () => {
+  const thread = client.threads.stream(crypto.randomUUID(), { assistantId: "steps" });
+  await thread.run.start({ input: { trail: [] } });
+  await thread.output;
+  const { checkpoint } = await client.threads.getState(thread.threadId);
+  expect(await thread.state.get({ namespace: [], keys: ["trail"] })).toEqual({
+    values: { trail: ["one", "two"] },
+    checkpoint: { id: checkpoint.checkpoint_id, ns: "" },
+  });
+  expect((await thread.state.get({ namespace: [], keys: [] })).values).toEqual({});
+  const { checkpoints } = await thread.state.listCheckpoints({ limit: 2 });
+  expect(checkpoints.map(one => [one.step, one.metadata?.source])).toEqual([
+    [2, "loop"],
+    [1, "loop"],
+  ]);
+  expect(checkpoints[0]).toMatchObject({ id: checkpoint.checkpoint_id, timestamp: expect.any(String) });
+  const rest = await thread.state.listCheckpoints({ before: checkpoints[1]?.id as string });
+  expect(rest.checkpoints.map(one => one.step)).toEqual([0, -1]);
+  const forked = await thread.state.fork({ checkpoint_id: checkpoints[1]?.id as string });
+  expect(forked).toEqual({ run_id: expect.any(String), thread_id: thread.threadId });
+  expect(await client.runs.join(thread.threadId, forked.run_id)).toEqual({ trail: ["one", "two"] });
+  const history = await client.threads.getHistory(thread.threadId);
+  const branches = history.filter(one => one.parent_checkpoint?.checkpoint_id === checkpoints[1]?.id);
+  expect(branches).toHaveLength(2);
+  expect(await command(thread.threadId, "state.fork", {})).toMatchObject({ error: "invalid_argument" });
+  expect(await command(thread.threadId, "state.fork", { checkpoint_id: "none" })).toMatchObject({
+    error: "no_such_checkpoint",
+  });
+  await thread.close();
+});
+
+it("run.start on a thread that waits answers its interrupt, as in LangGraph's own server", async () => {
+  const id = crypto.randomUUID();
+  const asked = read(id, { channels: ["lifecycle"] }, isEnd);
+  await command(id, "run.start", { assistant_id: "approval", input: human("do it") });
+  await asked;
+  const stream = read(id, ALL, one => isEnd(one) && one.params.data.event === "completed");
+  await command(id, "run.start", { assistant_id: "approval", input: "yes" });
+  const events = await stream;
+  expect(JSON.stringify(events.findLast(one => one.method === "values"))).toContain("The answer is");
+});
+
 it("agent.getTree has the run and its nodes", async () => {
   const id = crypto.randomUUID();
   const stream = read(id, { channels: ["lifecycle"] }, isEnd);

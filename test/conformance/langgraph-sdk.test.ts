@@ -204,6 +204,21 @@ describe("runs", () => {
     expect((await client.threads.get(thread_id)).status).toBe("idle");
   });
 
+  it("join returns the values of its own run, although later ones have ended", async () => {
+    for (const [assistant, input] of [
+      ["steps", { trail: [] }],
+      ["echo", human("hi")],
+    ] as const) {
+      const { thread_id } = await client.threads.create();
+      const runs = [];
+      for (let i = 0; i < 3; i++) runs.push(await client.runs.create(thread_id, assistant, { input }));
+      const join = ({ run_id }: { readonly run_id: string }) => client.runs.join(thread_id, run_id);
+      const lengthOf = (values: object): number => (Object.values(values)[0] as unknown[]).length;
+      await join(runs[2] as (typeof runs)[0]);
+      expect((await Promise.all(runs.map(join))).map(lengthOf)).toEqual([2, 4, 6]);
+    }
+  });
+
   it("without a thread leave none behind", async () => {
     const before = await client.threads.count();
     expect(textsOf(await client.runs.wait(null, "chat", { input: human("once") }))).toEqual([

@@ -31,7 +31,7 @@ function install(
 ): string | undefined {
   try {
     rmSync(folder, { recursive: true, force: true });
-    execFileSync("python3", ["-m", "venv", folder], { stdio: "pipe", timeout: 120_000 });
+    execFileSync("python3", ["-m", "venv", folder], { stdio: "pipe", timeout: 400_000 });
     const flags = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
     execFileSync(python, [...flags, ...packages], { stdio: "pipe", timeout: 400_000 });
     writeFileSync(marker, "");

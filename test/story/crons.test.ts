@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { Annotation, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
 import { Client } from "@langchain/langgraph-sdk";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { agent } from "../../src/agent/definition.ts";
+import { langgraph } from "../../src/runtime/langgraph/index.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
 
@@ -33,8 +35,18 @@ const listener = agent({
   },
 });
 
+const configs: LangGraphRunnableConfig[] = [];
+const Empty = Annotation.Root({ text: Annotation<string> });
+const graph = new StateGraph(Empty)
+  .addNode("look", (_state, config) => {
+    configs.push(config);
+    return { text: "seen" };
+  })
+  .addEdge(START, "look");
+const looker = langgraph(graph.compile(), { name: "looker" });
+
 async function start(data: string, count = 1): Promise<Client> {
-  servers = await Promise.all(Array.from({ length: count }, () => serve([listener], { data })));
+  servers = await Promise.all(Array.from({ length: count }, () => serve([listener, looker], { data })));
   return new Client({ apiUrl: servers[0]?.url as string, apiKey: null, callerOptions: { maxRetries: 0 } });
 }
 async function stopAll(): Promise<void> {
@@ -78,12 +90,41 @@ async function expectOnce(client: Client, threadId: string): Promise<void> {
   expect(thread).toMatchObject({ ttl: { strategy: "delete" } });
 }
 
-test("times that were missed begin one run at the next start, and none at the one after", async () => {
-  const threadId = await prepare(folder.path, async () => {
-    const db = new DatabaseSync(join(folder.path, "dragoman.db"));
-    db.exec("UPDATE schedule SET next_at = 1000");
-    db.close();
+const moveBackIn = (path: string) => async (): Promise<void> => {
+  const db = new DatabaseSync(join(path, "dragoman.db"));
+  db.exec("UPDATE schedule SET next_at = 1000");
+  db.close();
+};
+
+test("the run has the config and the context of its assistant", async () => {
+  const own = tempFolder();
+  const client = await start(own.path);
+  const { assistant_id } = await client.assistants.create({
+    graphId: "looker",
+    config: { configurable: { colour: "red", size: 1 } },
+    context: { language: "de" },
   });
+  const cron = await client.crons.create(assistant_id, {
+    schedule: "0 0 1 1 *",
+    input: { text: "" },
+    config: { configurable: { size: 2 } },
+  });
+  expect(cron.assistant_id).toBe(assistant_id);
+  const byName = await client.crons.create("looker", { schedule: "0 0 1 1 *", input: { text: "" } });
+  expect(byName.assistant_id).toBe((await client.assistants.get("looker")).assistant_id);
+  await client.crons.delete(byName.cron_id);
+  await stopAll();
+  await moveBackIn(own.path)();
+  await start(own.path);
+  await expect.poll(() => configs.length).toBe(1);
+  expect(configs[0]?.configurable).toMatchObject({ colour: "red", size: 2, assistant_id });
+  expect(configs[0]?.context).toMatchObject({ language: "de" });
+  await stopAll();
+  own.remove();
+});
+
+test("times that were missed begin one run at the next start, and none at the one after", async () => {
+  const threadId = await prepare(folder.path, moveBackIn(folder.path));
   await expectOnce(await start(folder.path), threadId);
   await stopAll();
   const client = await start(folder.path);
@@ -92,15 +133,10 @@ test("times that were missed begin one run at the next start, and none at the on
 });
 
 test("a run that began before the crash is not begun again, although its time was not moved on", async () => {
-  const moveBack = async (): Promise<void> => {
-    const db = new DatabaseSync(join(folder.path, "dragoman.db"));
-    db.exec("UPDATE schedule SET next_at = 1000");
-    db.close();
-  };
   await stopAll();
   heard.length = 0;
   // The same times as in the test before: their runs are recorded.
-  await moveBack();
+  await moveBackIn(folder.path)();
   const client = await start(folder.path);
   await expect
     .poll(async () => (await cronsOf(client)).every(one => Date.parse(one.next_run_date) > Date.now()))

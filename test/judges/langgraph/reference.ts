@@ -61,7 +61,13 @@ async function startReference(cwd: string, graphs: Readonly<Record<string, strin
   writeFileSync(file, REFERENCE_PROGRAM);
   const child = spawn(process.execPath, [file, JSON.stringify({ cwd, graphs })], {
     cwd,
-    env: { ...process.env, NODE_OPTIONS: "", LOG_LEVEL: "error" },
+    // On a busy machine it would give up parsing types after half a minute.
+    env: {
+      ...process.env,
+      NODE_OPTIONS: "",
+      LOG_LEVEL: "error",
+      LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "170000",
+    },
     stdio: ["pipe", "pipe", "pipe"],
   });
   let [out, err] = ["", ""];
