@@ -7,7 +7,7 @@ import { startFeed } from "./lib/feed.ts";
 import { isHelpOpen, isPaletteOpen } from "./lib/keys.ts";
 import { href, place, replace, viewName } from "./lib/router.ts";
 import { nextTheme, theme } from "./lib/theme.ts";
-import { Button, Empty, Icon } from "./parts/basics.tsx";
+import { Bones, Button, Empty, Icon } from "./parts/basics.tsx";
 import { ConnectionMark } from "./parts/connection.tsx";
 import { KeyHelp, Palette, Toasts, TokenDialog } from "./parts/overlays.tsx";
 
@@ -150,9 +150,15 @@ function View() {
         </a>
       </Empty>
     );
-  if (loaded?.name !== name) return null;
+  if (loaded?.name !== name) return <Loading />;
   return <loaded.view />;
 }
+
+const Loading = () => (
+  <div class="page" aria-busy="true">
+    <Bones rows={9} />
+  </div>
+);
 
 export function App() {
   const main = useRef<HTMLElement>(null);
@@ -189,7 +195,7 @@ export function App() {
             <Button label="Try again" icon="retry" onClick={() => location.reload()} />
           </Empty>
         ) : (
-          !isLocked && me.value && <View />
+          !isLocked && (me.value ? <View /> : <Loading />)
         )}
       </main>
       <Palette />

@@ -7,12 +7,16 @@ import { describe, it } from "vitest";
 import { parseCsv } from "../console/lib/csv.ts";
 import { oneLine, plainLine, visible } from "../console/lib/format.ts";
 import { isMarkdownCheap } from "../console/lib/markdown-cost.ts";
+import { TaskLog } from "../console/lib/task-log.ts";
+import type { EventRow } from "../src/admin/api.ts";
 import { lintCard } from "../src/admin/card-lint.ts";
 import { containsText, toTaskRow } from "../src/admin/task-row.ts";
 import { toScope } from "../src/auth/scope.ts";
 import type { JsonObject } from "../src/lib/json.ts";
-import type { Seq } from "../src/model/index.ts";
+import type { RecordedEvent, Seq } from "../src/model/index.ts";
 import type { OwnedTask } from "../src/ports/index.ts";
+import { describeOutcome } from "../src/timeline/outcome.ts";
+import { TimelineBuilder } from "../src/timeline/timeline.ts";
 import { expectLinear } from "./support/linear.ts";
 
 const cases: (readonly [string, () => Promise<void>])[] = [];
@@ -52,6 +56,54 @@ add(
   500,
   (text: string) => parseCsv(text, ",", 1e9),
   size => 'a,"b""\n'.repeat(size),
+);
+
+// The events of a task, as the chat and the list of events show them.
+const CREATED = { type: "created", id: "t", contextId: "c", agent: "a", origin: "v1", shown: true };
+const MESSAGE = { type: "message", message: { messageId: "m", role: "user", parts: [] } };
+const STEP = { type: "noted", note: { kind: "step", name: "s", value: 1 } };
+const ASKED = { type: "status", state: "input-required" };
+const eventRow = (event: object, at: number): EventRow => ({
+  seq: at + 1,
+  at,
+  type: "",
+  event: event as JsonObject,
+});
+const artifact = (artifactId: string, append = false): object => ({
+  type: "artifact",
+  artifact: { artifactId, parts: [{ kind: "text", text: "a" }] },
+  append,
+  join: append,
+});
+for (const [name, toEvent] of [
+  ["artifacts and steps", at => (at % 2 ? artifact(`a${at}`) : STEP)],
+  ["pieces of one artifact between steps", at => (at % 2 ? artifact("a", at > 1) : STEP)],
+  ["turns", at => (at % 2 ? MESSAGE : ASKED)],
+] as readonly (readonly [string, (at: number) => object])[])
+  add(
+    `a log in the console: ${name}`,
+    2_000,
+    (rows: readonly EventRow[]) => {
+      const log = new TaskLog();
+      for (const row of rows) log.apply(row);
+    },
+    size => Array.from({ length: size }, (_, at) => eventRow(toEvent(at), at)),
+  );
+// The timeline of a task, as the admin API sends it.
+add(
+  "the timeline of a task",
+  1_000,
+  (events: readonly object[]) => {
+    const builder = new TimelineBuilder(null);
+    for (const [at, event] of events.entries())
+      builder.add({ seq: at + 1, at, event } as unknown as RecordedEvent);
+    return describeOutcome(builder.build(events.length));
+  },
+  size => [
+    CREATED,
+    MESSAGE,
+    ...Array.from({ length: size }, (_, at) => (at % 2 ? artifact("a", at > 1) : STEP)),
+  ],
 );
 
 // The lists of the admin API.

@@ -59,6 +59,9 @@ export const count = (n: number): string => n.toLocaleString("en-US");
 export const plural = (n: number, one: string, many = `${one}s`): string =>
   `${count(n)} ${n === 1 ? one : many}`;
 
+/** `inputTokens` as `input tokens`. */
+export const spaced = (name: string): string => name.replace(/[A-Z]/g, one => ` ${one.toLowerCase()}`);
+
 /** Ids begin with the time and look alike: their ends differ. */
 export const shortId = (id: string): string => (id.length <= 12 ? id : id.slice(-8));
 

@@ -1,10 +1,10 @@
 import { type Signal, signal } from "@preact/signals";
 import type { EventPage, EventRow, TaskRow } from "../../src/admin/api.ts";
-import type { V1Message, V1Task } from "./a2a.ts";
 import { adminPath, readAdmin, segment } from "./admin.ts";
 import { reasonOf } from "./api.ts";
 import { tail } from "./sse.ts";
 import { TaskLog } from "./task-log.ts";
+import type { V1Message, V1Task } from "./v1.ts";
 
 /** Longer logs begin with the task as a whole: a conversation shows its result, not each of its events. */
 const REPLAY_MAX = 4000;
@@ -49,7 +49,8 @@ export function openTask(
 ): LiveTask {
   const abort = new AbortController();
   const useSnapshot = snapshot !== undefined && row.events > REPLAY_MAX;
-  const log = useSnapshot ? TaskLog.fromSnapshot(snapshot.task, row.events, snapshot.reply) : new TaskLog();
+  const log = new TaskLog();
+  if (useSnapshot) log.takeSnapshot(snapshot.task, row.events, snapshot.reply);
   const version = signal(0);
   const problem = signal("");
   const recent: EventRow[] = [];
@@ -91,7 +92,7 @@ async function follow(
   for (;;) {
     const page = await readAdmin<EventPage>(path, { after: String(log.lastSeq), max: String(PAGE) }, abort);
     if (page.compactedSeq > log.lastSeq && snapshot)
-      Object.assign(log, TaskLog.fromSnapshot(snapshot.task, page.lastSeq, snapshot.reply));
+      log.takeSnapshot(snapshot.task, page.lastSeq, snapshot.reply);
     for (const event of page.events) take(event);
     if (page.events.length === 0 || log.lastSeq >= page.lastSeq) break;
   }

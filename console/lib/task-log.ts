@@ -4,7 +4,7 @@ import type { CredentialRequest } from "../../src/model/credential.ts";
 import type { TaskEvent } from "../../src/model/event.ts";
 import type { Artifact, Message, Part } from "../../src/model/message.ts";
 import type { Usage } from "../../src/model/usage.ts";
-import type { V1Message, V1Part, V1Task } from "./a2a.ts";
+import type { V1Message, V1Part, V1Task } from "./v1.ts";
 
 /** What a conversation shows of a task, in the order of its log. */
 export type Item =
@@ -50,7 +50,9 @@ export class TaskLog {
   runs = 0;
   isCanceling = false;
   #isRunning = false;
-  #turnStart = 0;
+  /** What this turn has written of each artifact: no event may cost more because a turn is long. */
+  readonly #ofTurn = new Map<string, Piece>();
+  readonly #growing = new Set<Piece>();
 
   apply({ seq, at, event }: EventRow): void {
     if (seq <= this.lastSeq) return;
@@ -105,7 +107,7 @@ export class TaskLog {
     for (const id of Object.keys((answers ?? {}) as JsonObject)) this.answered.add(id);
     if (event.type !== "message") return;
     this.answered.clear();
-    this.#turnStart = this.items.length;
+    this.#ofTurn.clear();
     this.state = "submitted";
     this.progress = "";
     this.#isRunning = false;
@@ -133,8 +135,8 @@ export class TaskLog {
     this.#isRunning = false;
     this.isCanceling = false;
     this.progress = "";
-    for (const piece of this.artifacts.values()) piece.isGrowing = false;
-    for (const item of this.items) if (item.kind === "artifact") item.piece.isGrowing = false;
+    for (const piece of this.#growing) piece.isGrowing = false;
+    this.#growing.clear();
     const status: Status = {
       state: event.state,
       message: event.message,
@@ -154,56 +156,54 @@ export class TaskLog {
     const whole = this.artifacts.get(artifact.artifactId);
     if (whole && append) extend(whole, artifact.parts, join);
     else this.artifacts.set(artifact.artifactId, toPiece(artifact));
-    const current = this.items
-      .slice(this.#turnStart)
-      .findLast(item => item.kind === "artifact" && item.piece.artifactId === artifact.artifactId);
-    if (current?.kind !== "artifact") {
-      const piece = toPiece(artifact);
-      piece.name ??= whole?.name;
-      piece.isGrowing = !last;
-      this.items.push({ kind: "artifact", seq, at, piece });
-      return;
-    }
-    const { piece } = current;
-    if (append) extend(piece, artifact.parts, join);
-    else {
-      Object.assign(piece, toPiece(artifact), { version: piece.version + 1 });
-    }
+    const known = this.#ofTurn.get(artifact.artifactId);
+    if (known && append) extend(known, artifact.parts, join);
+    else if (known) Object.assign(known, toPiece(artifact), { version: known.version + 1 });
+    const piece = known ?? this.#addPiece(seq, at, { ...artifact, name: artifact.name ?? whole?.name });
     piece.isGrowing = !last;
+    if (last) this.#growing.delete(piece);
+    else this.#growing.add(piece);
+  }
+
+  #addPiece(seq: number, at: number, artifact: PieceStart): Piece {
+    const piece = toPiece(artifact);
+    this.#ofTurn.set(artifact.artifactId, piece);
+    this.items.push({ kind: "artifact", seq, at, piece });
+    return piece;
   }
 
   /** The task as v1 shows it, for logs that retention has shortened or that are very long. */
-  static fromSnapshot(task: V1Task, seq: number, reply: V1Message | null): TaskLog {
-    const log = new TaskLog();
-    log.lastSeq = seq;
-    log.state = stateOfV1(task.status.state);
+  takeSnapshot(task: V1Task, seq: number, reply: V1Message | null): this {
+    this.items.length = 0;
+    this.artifacts.clear();
+    this.lastSeq = seq;
+    this.state = stateOfV1(task.status.state);
     const at = Date.parse(task.status.timestamp ?? "") || 0;
-    log.lastAt = at;
+    this.lastAt = at;
     for (const message of task.history ?? [])
-      log.items.push(
+      this.items.push(
         message.role === "ROLE_USER"
           ? { kind: "user", seq: 0, at, message: fromV1Message(message) }
           : { kind: "status", seq: 0, at, status: { ...NO_STATUS, message: fromV1Message(message) } },
       );
-    log.#turnStart = log.items.length;
     for (const artifact of task.artifacts ?? []) {
-      const piece = toPiece({ ...artifact, parts: artifact.parts.map(fromV1Part) } as Artifact);
-      log.artifacts.set(artifact.artifactId, piece);
-      log.items.push({ kind: "artifact", seq: 0, at, piece: { ...piece, parts: [...piece.parts] } });
+      const whole = { ...artifact, parts: artifact.parts.map(fromV1Part) } as Artifact;
+      this.artifacts.set(artifact.artifactId, toPiece(whole));
+      this.#addPiece(0, at, whole);
     }
-    if (reply) log.items.push({ kind: "reply", seq: 0, at, message: fromV1Message(reply) });
-    else if (log.state !== "completed" && log.state !== "working" && log.state !== "submitted")
-      log.items.push({
+    if (reply) this.items.push({ kind: "reply", seq: 0, at, message: fromV1Message(reply) });
+    else if (this.state !== "completed" && this.state !== "working" && this.state !== "submitted")
+      this.items.push({
         kind: "status",
         seq: 0,
         at,
         status: {
           ...NO_STATUS,
-          state: log.state,
+          state: this.state,
           message: task.status.message && fromV1Message(task.status.message),
         },
       });
-    return log;
+    return this;
   }
 }
 
@@ -216,7 +216,12 @@ const NO_STATUS: Status = {
   isBroken: false,
 };
 
-function toPiece({ artifactId, name, description, parts }: Artifact): Piece {
+/** An artifact, or its part in a later turn, whose name is that of the first one. */
+type PieceStart = Pick<Artifact, "artifactId" | "description" | "parts"> & {
+  readonly name?: string | undefined;
+};
+
+function toPiece({ artifactId, name, description, parts }: PieceStart): Piece {
   return {
     artifactId,
     name,

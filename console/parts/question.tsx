@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import type { TaskRow } from "../../src/admin/api.ts";
-import { newId, sendMessage, type V1Part } from "../lib/a2a.ts";
+import { newId, sendMessage } from "../lib/a2a.ts";
 import { findAgent, me } from "../lib/admin.ts";
 import { reasonOf } from "../lib/api.ts";
 import { oneLine, visible } from "../lib/format.ts";
 import { type Status, textIn } from "../lib/task-log.ts";
 import { toast } from "../lib/toast.ts";
+import type { V1Part } from "../lib/v1.ts";
 import { PartFrame } from "./artifact.tsx";
 import { Button, Icon } from "./basics.tsx";
 import { Markdown } from "./markdown.tsx";
@@ -92,6 +93,7 @@ export function Question({ row, status, answered, isOpen, onAnswer }: QuestionPr
   const authorization = isAuth ? authorizationIn(status) : undefined;
   const text = status.message ? textIn(status.message.parts) : "";
   const words = isAuth && authorization ? (text.split(/\n(?:Open |To authorize)/)[0] ?? text) : text;
+  const canAnswer = isOpen && isMine(row);
   const send = onAnswer ?? ((parts: readonly V1Part[]) => answer(row, parts));
   return (
     <div class={`question is-${look}`}>
@@ -100,19 +102,19 @@ export function Question({ row, status, answered, isOpen, onAnswer }: QuestionPr
         {oneLine(row.agent, 60)}{" "}
         {isAuth ? "needs authorization" : status.asksToRepeat ? "was interrupted" : "asks"}
       </span>
-      {asked.length > 1 && isOpen ? null : (
+      {asked.length > 1 && canAnswer ? null : (
         <Markdown text={words || (isAuth ? "Authorization required" : "Input required")} />
       )}
       {status.message?.parts.map(
         (part, at) =>
           (part.kind === "bytes" || part.kind === "url") && <PartFrame key={at} part={part} name="file" />,
       )}
-      {isOpen && asked.length > 1 && (
+      {canAnswer && asked.length > 1 && (
         <AskAllForm asked={asked} answered={answered ?? new Set()} onSend={send} />
       )}
-      {isOpen && authorization && <AuthorizationForm authorization={authorization} onSend={send} />}
+      {canAnswer && authorization && <AuthorizationForm authorization={authorization} onSend={send} />}
       {isOpen && !isMine(row) && (
-        <p class="muted">Only the caller of this task, {visible(row.principal)}, can answer.</p>
+        <p class="question-foot">Only the caller of this task, {visible(row.principal)}, can answer.</p>
       )}
     </div>
   );

@@ -1,16 +1,18 @@
 import { useEffect, useState } from "preact/hooks";
 import type { InboxPage, InboxRow } from "../../src/admin/api.ts";
-import { cancelTask, type V1Message, type V1Part } from "../lib/a2a.ts";
+import type { Part } from "../../src/model/message.ts";
+import { cancelTask } from "../lib/a2a.ts";
 import { dialectTitle, loadWaiting, maySend, readAdmin } from "../lib/admin.ts";
 import { reasonOf } from "../lib/api.ts";
 import { useCrumbs } from "../lib/crumbs.ts";
 import { onChange } from "../lib/feed.ts";
-import { ago, clock, duration, oneLine, plural, shortId, visible } from "../lib/format.ts";
+import { ago, clock, duration, oneLine, plainLine, plural, shortId, visible } from "../lib/format.ts";
 import { useKeys } from "../lib/keys.ts";
 import { type LiveTask, openTask } from "../lib/live-task.ts";
 import { go, href, inQuery, setQuery } from "../lib/router.ts";
-import { fromV1Message, type Status, textIn } from "../lib/task-log.ts";
+import { fromV1Message, type Item, type Status, textIn } from "../lib/task-log.ts";
 import { toast } from "../lib/toast.ts";
+import type { V1Message, V1Part } from "../lib/v1.ts";
 import {
   AgentName,
   Bones,
@@ -112,7 +114,7 @@ function Ask({
           after “<q class="plain">{oneLine(task.title, 120)}</q>”
         </p>
       )}
-      <Question row={task} status={status} isOpen={canAnswer || !isMine(task)} onAnswer={send} />
+      <Question row={task} status={status} isOpen onAnswer={send} />
       {canAnswer && !isAuth && row.asks.length <= 1 && <AnswerForm row={row} onSent={onSent} />}
       {canAnswer && (
         <div class="ask-foot">
@@ -125,6 +127,17 @@ function Ask({
     </article>
   );
 }
+
+/** One line of a conversation: the text, or what there is instead of text. */
+function wordsOf(item: Item): string {
+  if (item.kind === "user") return plainLine(textIn(item.message.parts), 240) || kindsOf(item.message.parts);
+  if (item.kind === "artifact")
+    return plainLine(textIn(item.piece.parts), 240) || item.piece.name || kindsOf(item.piece.parts);
+  return item.kind === "status" ? plainLine(textIn(item.status.message?.parts ?? []), 240) : "";
+}
+
+const kindsOf = (parts: readonly Part[]): string =>
+  parts.map(part => oneLine(part.filename ?? (part.kind === "data" ? "data" : "file"), 60)).join(", ");
 
 /** What was said in the task that is selected. */
 function Said({ row }: { readonly row: InboxRow }) {
@@ -149,18 +162,7 @@ function Said({ row }: { readonly row: InboxRow }) {
               <span>{item.kind === "user" ? visible(row.task.principal) : visible(row.task.agent)}</span>
               <span>{clock(item.at)}</span>
             </span>
-            <span dir="auto">
-              {oneLine(
-                item.kind === "user"
-                  ? textIn(item.message.parts)
-                  : item.kind === "artifact"
-                    ? textIn(item.piece.parts)
-                    : item.kind === "status" && item.status.message
-                      ? textIn(item.status.message.parts)
-                      : "",
-                240,
-              )}
-            </span>
+            <span dir="auto">{wordsOf(item)}</span>
           </li>
         ))}
       </ol>

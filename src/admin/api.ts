@@ -233,6 +233,8 @@ export interface TimelineRow {
   readonly text: string;
   readonly run: number;
   readonly turn: number;
+  /** Of an artifact: its name, or its id if it has none. */
+  readonly output?: { readonly name: string; readonly chunks: number; readonly bytes: number };
 }
 
 /** GET /tasks/{id}/events, and the `data` of GET /tasks/{id}/events/stream */

@@ -1,5 +1,9 @@
 /** Commands that read, follow, cancel or repeat a task, in each dialect. */
-import type { JsonObject } from "../lib/json.ts";
+import { isObject, type JsonObject } from "../lib/json.ts";
+import type { Part } from "../model/index.ts";
+import { encodeV1Part } from "../protocol/shared/v1-parts.ts";
+import { encodeV01Parts } from "../protocol/shared/v01-encode.ts";
+import { encodeV03Part } from "../protocol/shared/v03-encode.ts";
 import type { CurlCommand } from "./api.ts";
 
 export interface CurlTarget {
@@ -7,8 +11,10 @@ export interface CurlTarget {
   readonly base: string;
   readonly agent: string;
   readonly taskId: string;
-  /** The text of the first message. */
-  readonly text: string;
+  /** Of the first message. */
+  readonly parts: readonly Part[];
+  /** For the task that `send` begins, in dialects whose callers choose the id. */
+  readonly newTaskId: string;
   /** Streams resume after this event; undefined: they begin with the task as it stands. */
   readonly after: number | undefined;
   /** Callers send a token. */
@@ -43,16 +49,19 @@ const call =
 
 const byId = ({ taskId }: CurlTarget): JsonObject => ({ id: taskId });
 const byTaskId = ({ taskId }: CurlTarget): JsonObject => ({ taskId });
-const kindMessage = ({ text }: CurlTarget): JsonObject => ({
-  message: { kind: "message", messageId: "m1", role: "user", parts: [{ kind: "text", text }] },
+const kindMessage = ({ parts }: CurlTarget): JsonObject => ({
+  message: { kind: "message", messageId: "m1", role: "user", parts: parts.map(encodeV03Part) },
 });
-const v1Message = ({ text }: CurlTarget): JsonObject => ({
-  message: { messageId: "m1", role: "ROLE_USER", parts: [{ text }] },
+const v1Message = ({ parts }: CurlTarget): JsonObject => ({
+  message: { messageId: "m1", role: "ROLE_USER", parts: parts.map(encodeV1Part) },
 });
-const v01Message = ({ text }: CurlTarget): JsonObject => ({
-  id: "task-1",
-  message: { role: "user", parts: [{ type: "text", text }] },
-});
+/** `kind`: tasks of the two dialects that choose ids are not the same. */
+const v01Message =
+  (kind: string) =>
+  ({ parts, newTaskId }: CurlTarget): JsonObject => ({
+    id: `${kind}-${newTaskId}`,
+    message: { role: "user", parts: encodeV01Parts(parts, isObject) },
+  });
 
 const atAgent = (agent: string): string => `/agents/${agent}`;
 const version = (number: string): Record<string, string> => ({ "A2A-Version": number });
@@ -123,7 +132,7 @@ const COMMANDS: readonly CommandSet[] = [
     binding: "JSON-RPC",
     actions: {
       ...laterMethods(atAgent, version("0.1")),
-      send: call(atAgent, version("0.1"), "tasks/send", v01Message),
+      send: call(atAgent, version("0.1"), "tasks/send", v01Message("v01")),
     },
   },
   {
@@ -136,7 +145,7 @@ const COMMANDS: readonly CommandSet[] = [
     binding: "JSON-RPC",
     actions: {
       ...laterMethods(agent => `/v1/agents/${agent}/a2a`, {}),
-      send: call(agent => `/v1/agents/${agent}/a2a`, {}, "tasks/send", v01Message),
+      send: call(agent => `/v1/agents/${agent}/a2a`, {}, "tasks/send", v01Message("orloj")),
     },
   },
   { name: "arbiter", binding: "JSON-RPC", actions: laterMethods(agent => `/v1/a2a/agents/${agent}`, {}) },
@@ -147,8 +156,8 @@ const COMMANDS: readonly CommandSet[] = [
       get: call(atAgent, {}, "tasks/get", byTaskId),
       subscribe: call(atAgent, {}, "tasks/resubscribe", byTaskId),
       cancel: call(atAgent, {}, "tasks/cancel", byTaskId),
-      send: call(atAgent, {}, "tasks/send", ({ text }) => ({
-        message: { messageId: "m1", role: "user", parts: [{ kind: "text", text }] },
+      send: call(atAgent, {}, "tasks/send", ({ parts }) => ({
+        message: { messageId: "m1", role: "user", parts: parts.map(encodeV03Part) },
       })),
     },
   },
@@ -157,6 +166,11 @@ const COMMANDS: readonly CommandSet[] = [
 /** The other dialects are front ends: they have streams, but no task that could be read. */
 export const hasTasks = ({ name }: { readonly name: string }): boolean =>
   COMMANDS.some(set => set.name === name);
+
+/** A shell takes at most 128 kB in one argument: larger files are left out. */
+const FILE_CHARS_MAX = 64_000;
+export const fitsInCommand = (part: Part): boolean =>
+  part.kind !== "bytes" || part.bytes.length <= FILE_CHARS_MAX;
 
 const ACTIONS: readonly Action[] = ["get", "subscribe", "cancel", "send"];
 

@@ -14,7 +14,7 @@ import type {
 import { encodeMessage } from "../protocol/a2a-v1/encode.ts";
 import type { AdminCaller, AdminRoute } from "./access.ts";
 import type { EventPage, FramePage, TaskRowPage } from "./api.ts";
-import { hasTasks, toCurlCommands } from "./curl.ts";
+import { fitsInCommand, hasTasks, toCurlCommands } from "./curl.ts";
 import { deliveriesOf } from "./deliveries.ts";
 import { toDialectView, toFrameRow, toTitled } from "./dialect-views.ts";
 import { type StreamParts, type StreamSource, toEvent, toStreamResponse } from "./event-stream.ts";
@@ -30,7 +30,7 @@ import {
 } from "./parameters.ts";
 import { readTaskDetail, toEventRow } from "./task-detail.ts";
 import { openTaskFeed } from "./task-feed.ts";
-import { titleOf, toTaskRow } from "./task-row.ts";
+import { toTaskRow } from "./task-row.ts";
 
 export interface TaskRouteParts extends StreamParts {
   readonly store: Store;
@@ -141,7 +141,8 @@ function createDetailRoutes(parts: TaskRouteParts): readonly AdminRoute[] {
           base: call.base(),
           agent: task.agent,
           taskId: task.id,
-          text: titleOf(task),
+          parts: (task.history[0] ?? task.message)?.parts.filter(fitsInCommand) ?? [],
+          newTaskId: String(parts.now()),
           after,
           needsToken: parts.authenticator.schemes.length > 0,
         };

@@ -160,16 +160,20 @@ const step = name(
 
 const entry = name(
   "TimelineRow",
-  object<api.TimelineRow>({
-    seq: integer,
-    lastSeq: integer,
-    at: time,
-    lastAt: time,
-    what: text,
-    text,
-    run: integer,
-    turn: integer,
-  }),
+  object<api.TimelineRow>(
+    {
+      seq: integer,
+      lastSeq: integer,
+      at: time,
+      lastAt: time,
+      what: text,
+      text,
+      run: integer,
+      turn: integer,
+      output: object<NonNullable<api.TimelineRow["output"]>>({ name: text, chunks: integer, bytes: integer }),
+    },
+    "output",
+  ),
 );
 
 export const taskDetail = name(

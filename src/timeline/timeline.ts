@@ -3,10 +3,12 @@
 import { formatCount, formatDuration, formatSize } from "../lib/format.ts";
 import { isObject } from "../lib/json.ts";
 import {
+  type Artifact,
   apply,
   type ErrorRecord,
   isTerminal,
   type Message,
+  type Part,
   type RecordedEvent,
   type StepRecord,
   type Task,
@@ -90,6 +92,14 @@ export interface TimelineEntry {
   readonly attempt: number;
   readonly what: string;
   readonly text: string;
+  /** Of an artifact. */
+  readonly output?: TimelineOutput;
+}
+
+export interface TimelineOutput {
+  readonly name: string;
+  readonly chunks: number;
+  readonly bytes: number;
 }
 
 export function toTimeline(
@@ -107,6 +117,7 @@ interface ChunksEntry {
   readonly at: number;
   readonly seq: number;
   readonly artifactId: string;
+  readonly name: string;
   lastSeq: number;
   count: number;
   bytes: number;
@@ -129,6 +140,8 @@ export class TimelineBuilder {
   #seq = 0;
   /** Consecutive chunks of one artifact, which become one entry. */
   #chunks: ChunksEntry | undefined;
+  /** Of artifacts, by their ids. */
+  readonly #names = new Map<string, string>();
 
   constructor(snapshot: Task | null) {
     this.#task = snapshot;
@@ -261,22 +274,32 @@ export class TimelineBuilder {
   #addChunk({ artifact }: TaskEvent & { readonly type: "artifact" }, at: number): void {
     const { artifactId, parts } = artifact;
     if (this.#chunks?.artifactId !== artifactId) this.#addChunksEntry();
-    this.#chunks ??= { at, seq: this.#seq, lastSeq: this.#seq, artifactId, count: 0, bytes: 0 };
+    if (!this.#chunks) {
+      const name = this.#nameOf(artifact);
+      this.#chunks = { at, seq: this.#seq, lastSeq: this.#seq, artifactId, name, count: 0, bytes: 0 };
+    }
     this.#chunks.count += 1;
     this.#chunks.lastSeq = this.#seq;
-    for (const part of parts)
-      this.#chunks.bytes += part.kind === "text" ? part.text.length : JSON.stringify(part).length;
+    for (const part of parts) this.#chunks.bytes += contentBytes(part);
+  }
+
+  /** Later chunks of an artifact have no name: the first one has it. */
+  #nameOf({ artifactId, name, parts }: Artifact): string {
+    const found = name ?? parts.find(part => part.filename)?.filename;
+    if (found !== undefined) this.#names.set(artifactId, found);
+    return found ?? this.#names.get(artifactId) ?? artifactId;
   }
 
   #addChunksEntry(): void {
     const chunks = this.#chunks;
     this.#chunks = undefined;
     if (!chunks) return;
-    const { at, seq, lastSeq, artifactId, count, bytes } = chunks;
+    const { at, seq, lastSeq, artifactId, name, count, bytes } = chunks;
     const duration =
       count > 1 && this.#lastEventAt > at ? ` in ${formatDuration(this.#lastEventAt - at)}` : "";
     const text = `${artifactId}: ${formatCount(count, "chunk")}, about ${formatSize(bytes)}${duration}`;
-    this.#addEntry(at, "artifact", text, seq, { seq: lastSeq, at: this.#lastEventAt });
+    const last = { seq: lastSeq, at: this.#lastEventAt };
+    this.#addEntry(at, "artifact", text, seq, last, { name, chunks: count, bytes });
   }
 
   #endAttempt(at: number, outcome: string, error?: ErrorRecord): void {
@@ -298,10 +321,18 @@ export class TimelineBuilder {
     this.#waits[this.#phase === "auth" ? "input" : this.#phase] += Math.max(0, until - this.#since);
   }
 
-  #addEntry(at: number, what: string, text: string, seq = this.#seq, last = { seq, at }): void {
+  #addEntry(
+    at: number,
+    what: string,
+    text: string,
+    seq = this.#seq,
+    last = { seq, at },
+    output?: TimelineOutput,
+  ): void {
     const turn = this.#turns.length;
     const attempt = this.#attempts.at(-1)?.attempt ?? 0;
-    this.#entries.push({ at, seq, lastSeq: last.seq, lastAt: last.at, turn, attempt, what, text });
+    const place = { at, seq, lastSeq: last.seq, lastAt: last.at, turn, attempt };
+    this.#entries.push({ ...place, what, text, ...(output && { output }) });
   }
 }
 
@@ -310,6 +341,13 @@ function findCalledTask({ kind, value }: StepRecord): string | undefined {
   if (kind !== "step" || !isObject(value) || !("taskId" in value && "eventId" in value && "reply" in value))
     return undefined;
   return typeof value.taskId === "string" ? `task ${value.taskId}` : "a message";
+}
+
+/** Of text and data about as many; of base64 three of four characters. */
+function contentBytes(part: Part): number {
+  if (part.kind === "text") return part.text.length;
+  if (part.kind === "bytes") return Math.floor((part.bytes.length * 3) / 4);
+  return part.kind === "url" ? part.url.length : JSON.stringify(part.data).length;
 }
 
 const WAITING_PHASES: Readonly<Partial<Record<string, Phase>>> = {

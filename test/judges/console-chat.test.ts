@@ -183,7 +183,6 @@ describe.skipIf(!hasBrowser)("the chat of the console", () => {
 
   it("makes a form of the input schema of an agent, and says what is missing", async () => {
     await one.open("chat?agent=form");
-    await one.page.getByRole("button", { name: "Send data with a form" }).click();
     await one.page.locator(".composer textarea").press("Enter");
     await one.page.getByText("Required", { exact: true }).waitFor();
     await one.page.getByLabel("City").fill("Lisbon");

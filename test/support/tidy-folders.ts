@@ -35,7 +35,7 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
   timeline: { folders: ["lib", "model"] },
   // The admin API of the console.
   admin: {
-    folders: [...BASE, "operation", "protocol/a2a-v1", "signature", "timeline"],
+    folders: [...BASE, "operation", "protocol/a2a-v1", "protocol/shared", "signature", "timeline"],
     libraries: ["node:timers/promises"],
   },
   push: { folders: [...BASE, "webhook"], libraries: ["node:crypto"] },

@@ -124,7 +124,6 @@ export function Connect({ agent }: { readonly agent: AgentRow }) {
           <thead>
             <tr>
               <th scope="col">Dialect</th>
-              <th scope="col">Transport</th>
               <th scope="col">URL</th>
               <th scope="col">
                 <span class="sr">Copy</span>
@@ -134,9 +133,10 @@ export function Connect({ agent }: { readonly agent: AgentRow }) {
           <tbody>
             {addresses.map((address, at) => (
               <tr key={at}>
-                <td>{address.title}</td>
-                <td class="muted">{address.binding}</td>
-                <td class="what cut mono" title={address.url}>
+                <td>
+                  {address.title} <span class="muted">{address.binding}</span>
+                </td>
+                <td class="what mono" title={address.url}>
                   {pathOf(address.url)}
                 </td>
                 <td>

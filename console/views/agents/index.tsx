@@ -209,6 +209,27 @@ const LEVELS = {
   note: ["accent", "info"],
 } as const;
 
+/** Each signature covers one form of the card: the clients of each version verify theirs. */
+function Signatures({ all }: { readonly all: CardForm["signatures"] }) {
+  const isValid = all.every(one => one.isValid);
+  return (
+    <div class={`finding is-${isValid ? "completed" : "failed"}`}>
+      <Icon name={isValid ? "completed" : "failed"} />
+      <h3>{isValid ? "Signed by this server" : "Signature not valid"}</h3>
+      {[...new Set(all.map(signatureText))].map(text => (
+        <p key={text}>{text}</p>
+      ))}
+      <div class="foot">
+        <span>A2A 1.0 §8.4, Agent Card Signing</span>
+        <code>{plural(all.length, "signature")}</code>
+      </div>
+    </div>
+  );
+}
+
+const signatureText = ({ algorithm, keyId, text }: CardForm["signatures"][number]): string =>
+  [[algorithm, keyId && `key ${keyId}`].filter(Boolean).join(", "), text].filter(Boolean).join(". ");
+
 function Card({ form, cards }: { readonly form: CardForm; readonly cards: readonly CardForm[] }) {
   return (
     <div class="ag-cols">
@@ -233,22 +254,17 @@ function Card({ form, cards }: { readonly form: CardForm; readonly cards: readon
             </div>
           );
         })}
-        {form.signatures.map((one, at) => (
-          <div key={at} class={`finding is-${one.isValid ? "completed" : "failed"}`}>
-            <Icon name={one.isValid ? "completed" : "failed"} />
-            <h3>{one.isValid ? "Signed by this server" : "Signature not valid"}</h3>
-            <p>
-              {[one.algorithm, one.keyId && `key ${one.keyId}`].filter(Boolean).join(", ")}
-              {one.algorithm || one.keyId ? ". " : ""}
-              {one.text}
-            </p>
-          </div>
-        ))}
+        {form.signatures.length > 0 && <Signatures all={form.signatures} />}
         {form.signatures.length === 0 && (
           <div class="finding is-accent">
             <Icon name="info" />
             <h3>Not signed</h3>
-            <p>Start the server with --sign-cards to sign its cards.</p>
+            <p>
+              Start the server with <code>--sign-cards</code> to sign its cards.
+            </p>
+            <div class="foot">
+              <span>A2A 1.0 §8.4, Agent Card Signing</span>
+            </div>
           </div>
         )}
       </div>

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Json } from "../../../src/lib/json.ts";
 import type { Part } from "../../../src/model/message.ts";
-import type { V1Part } from "../../lib/a2a.ts";
 import { findAgent, maySend } from "../../lib/admin.ts";
 import { toBase64 } from "../../lib/files.ts";
 import { bytes, oneLine, shortId } from "../../lib/format.ts";
@@ -9,6 +8,7 @@ import { useKeys } from "../../lib/keys.ts";
 import { go, inQuery } from "../../lib/router.ts";
 import { toV1Part } from "../../lib/task-log.ts";
 import { toast } from "../../lib/toast.ts";
+import type { V1Part } from "../../lib/v1.ts";
 import { Button, Icon } from "../../parts/basics.tsx";
 import { fieldsOf, readForm, SchemaForm } from "../../parts/schema-form.tsx";
 import type { Conversation } from "./conversation.ts";
@@ -59,7 +59,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     () => readDraft(conversation.agent, contextId) || (contextId === "" ? inQuery("text") : ""),
   );
   const [files, setFiles] = useState<readonly Attached[]>([]);
-  const [form, setForm] = useState<"none" | "fields" | "json">("none");
+  const [chosenForm, setForm] = useState<"none" | "fields" | "json">();
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const [json, setJson] = useState("");
   const [skillId, setSkillId] = useState("");
@@ -71,6 +71,8 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   const fields = fieldsOf(skill?.inputSchema ?? agent?.inputSchema ?? null);
   const answers = waiting;
   const isAuth = answers?.log.state === "auth-required";
+  // An agent with an input schema refuses text without data: its form is open from the start.
+  const form = chosenForm ?? (agent?.inputSchema && fields.length > 0 && !answers ? "fields" : "none");
 
   useEffect(() => {
     const taken = draft.value;
@@ -134,17 +136,30 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     setFiles([]);
     setValues({});
     setJson("");
-    setForm("none");
+    setForm(undefined);
   };
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
   };
   const onFiles = async (list: Iterable<File>): Promise<void> => setFiles(await attach(list, files));
   const isEmpty = text.trim() === "" && files.length === 0 && form === "none";
-  if (!maySend())
+  const other = conversation.otherCaller();
+  if (!maySend() || other !== undefined)
     return (
       <div class="composer-wrap">
-        <p class="composer-off">Read only: this token may not send messages.</p>
+        <p class="composer-off">
+          {other === undefined
+            ? "Read only: this token may not send messages."
+            : `Read only: this is a conversation of ${oneLine(other, 60)}.`}{" "}
+          {maySend() && (
+            <Button
+              small
+              kind="ghost"
+              label="New conversation"
+              onClick={() => go(["chat"], { agent: conversation.agent })}
+            />
+          )}
+        </p>
       </div>
     );
   return (

@@ -1,13 +1,15 @@
 import { type Signal, signal } from "@preact/signals";
 import type { ContextDetail, ContextTask, TaskRow } from "../../../src/admin/api.ts";
-import { cancelTask, newId, sendMessage, type V1Message, type V1Part, type V1Task } from "../../lib/a2a.ts";
+import { cancelTask, newId, sendMessage } from "../../lib/a2a.ts";
 import { findAgent, readAdmin, segment } from "../../lib/admin.ts";
 import { ApiError, isNetworkError, reasonOf, untilAccess } from "../../lib/api.ts";
 import { type Change, onChange } from "../../lib/feed.ts";
 import { type LiveTask, openTask } from "../../lib/live-task.ts";
 import { pause } from "../../lib/sse.ts";
 import { toast } from "../../lib/toast.ts";
+import type { V1Message, V1Part, V1Task } from "../../lib/v1.ts";
 import { isTerminal, isWaiting } from "../../parts/basics.tsx";
+import { isMine } from "../../parts/question.tsx";
 import { addToOutbox, type Pending, readOutbox, removeFromOutbox } from "./outbox.ts";
 
 export interface PendingSend extends Pending {
@@ -102,6 +104,12 @@ export class Conversation {
       this.#add(change.row);
     else if (change.kind === "gone" && this.tasks.peek().some(one => one.id === change.id))
       this.tasks.value = this.tasks.peek().filter(one => one.id !== change.id);
+  }
+
+  /** The caller of these tasks, if it is another one: an operator reads its conversation, and cannot continue it. */
+  otherCaller(): string | undefined {
+    const row = this.tasks.value[0]?.row.value;
+    return row && !isMine(row) ? row.principal : undefined;
   }
 
   /** The task that a message answers: the newest one, if it waits for the caller. */

@@ -1,4 +1,4 @@
-import type { V1Message } from "../../lib/a2a.ts";
+import type { V1Message } from "../../lib/v1.ts";
 
 /** A message that the server has not confirmed: kept over a reload, and sent again with the same key. */
 export interface Pending {

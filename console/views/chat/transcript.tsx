@@ -224,7 +224,7 @@ function Working({ task, conversation }: { readonly task: LiveTask; readonly con
           icon="stop"
           label="Stop"
           keys="Esc"
-          disabled={log.isCanceling}
+          disabled={log.isCanceling || conversation.otherCaller() !== undefined}
           onClick={() => conversation.cancel(task)}
         />
       </div>
@@ -244,6 +244,7 @@ function Foot({ task, conversation }: { readonly task: LiveTask; readonly conver
   const { log } = task;
   const now = useNow(isWaiting(log.state), 10_000);
   const row = task.row.value;
+  const isOthers = conversation.otherCaller() !== undefined;
   const said = log.items
     .filter(item => item.kind === "artifact" || item.kind === "reply")
     .map(item =>
@@ -263,7 +264,9 @@ function Foot({ task, conversation }: { readonly task: LiveTask; readonly conver
           Asked {ago(Math.max(0, now - log.lastAt)) === "now" ? "now" : `${ago(now - log.lastAt)} ago`}. The
           task also waits while the server restarts.
         </span>
-        <Button small kind="ghost" label="Cancel the task" onClick={() => conversation.cancel(task)} />
+        {!isOthers && (
+          <Button small kind="ghost" label="Cancel the task" onClick={() => conversation.cancel(task)} />
+        )}
       </div>
     );
   const facts = [
@@ -283,22 +286,24 @@ function Foot({ task, conversation }: { readonly task: LiveTask; readonly conver
           onClick={() => copy(said, "Copied the answer")}
         />
       )}
-      <Button
-        kind="ghost"
-        small
-        icon="retry"
-        name="Try again"
-        onClick={() =>
-          conversation.waitingTask() ? startOver(row.agent, parts) : conversation.send(parts.map(toV1Part))
-        }
-      />
+      {!isOthers && (
+        <Button
+          kind="ghost"
+          small
+          icon="retry"
+          name="Try again"
+          onClick={() =>
+            conversation.waitingTask() ? startOver(row.agent, parts) : conversation.send(parts.map(toV1Part))
+          }
+        />
+      )}
       <Button
         kind="ghost"
         small
         icon="edit"
         name="Edit and send again"
         onClick={() =>
-          conversation.waitingTask()
+          conversation.waitingTask() || isOthers
             ? startOver(row.agent, parts)
             : edit(row.agent, conversation.contextId.value, parts)
         }

@@ -143,7 +143,7 @@ export function Configuration() {
                 <tr key={one.name}>
                   <td class="mono">
                     {one.name}
-                    {!one.isDefault && <span class="tag">set</span>}
+                    {!one.isDefault && which !== "set" && <span class="tag">set</span>}
                   </td>
                   <td class="mono option-value">
                     {one.value === null ? (
@@ -152,7 +152,11 @@ export function Configuration() {
                       visible(typeof one.value === "string" ? one.value : JSON.stringify(one.value))
                     )}
                   </td>
-                  <td class="muted option-help">{one.help}</td>
+                  <td class="muted option-help">
+                    {one.help
+                      .split("`")
+                      .map((text, part) => (part % 2 === 1 ? <code key={part}>{text}</code> : text))}
+                  </td>
                 </tr>
               ))}
             </tbody>

@@ -1,11 +1,12 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import type { CurlCommand, TaskDetail } from "../../../src/admin/api.ts";
-import { cancelTask, newId, sendMessage, type V1Message, type V1Part } from "../../lib/a2a.ts";
+import { cancelTask, newId, sendMessage } from "../../lib/a2a.ts";
 import { findAgent, mayCancel, maySend, readAdmin, segment } from "../../lib/admin.ts";
 import { reasonOf } from "../../lib/api.ts";
 import { useKeys } from "../../lib/keys.ts";
 import { go, href } from "../../lib/router.ts";
 import { toast } from "../../lib/toast.ts";
+import type { V1Message, V1Part } from "../../lib/v1.ts";
 import { Button, copy, Icon, isTerminal } from "../../parts/basics.tsx";
 import { Dialog } from "../../parts/overlays.tsx";
 import { isMine } from "../../parts/question.tsx";
@@ -37,6 +38,7 @@ export function RunAgain({ detail, onClose }: { readonly detail: TaskDetail; rea
       role: "ROLE_USER",
       parts: [...(text ? [{ text }] : []), ...more],
       ...(place === "same" && { contextId }),
+      ...(input?.metadata && { metadata: input.metadata }),
     };
     setBusy(true);
     try {
@@ -78,7 +80,7 @@ export function RunAgain({ detail, onClose }: { readonly detail: TaskDetail; rea
             onInput={event => setJson(event.currentTarget.value)}
           />
         </label>
-        <fieldset class="opts">
+        <fieldset class="opts" disabled={!isMine(detail.task)}>
           <legend class="lab">Conversation</legend>
           <label>
             <input type="radio" name="place" checked={place === "new"} onChange={() => setPlace("new")} /> A

@@ -4,7 +4,7 @@ import { dialectTitle, readAdmin, segment } from "../../lib/admin.ts";
 import { ApiError, reasonOf } from "../../lib/api.ts";
 import { useCrumbs } from "../../lib/crumbs.ts";
 import { onChange } from "../../lib/feed.ts";
-import { count, duration, oneLine, plural, shortId, when } from "../../lib/format.ts";
+import { count, duration, oneLine, plural, shortId, spaced, when } from "../../lib/format.ts";
 import { useKeys } from "../../lib/keys.ts";
 import { go, href, inQuery, setQuery } from "../../lib/router.ts";
 import {
@@ -78,9 +78,7 @@ function Why({ detail }: { readonly detail: TaskDetail }) {
     spans.reduce((sum, one) => sum + one.ms, 0),
   );
   let x = 0;
-  const usage = Object.entries(task.usage ?? {}).map(
-    ([name, amount]) => `${count(amount)} ${name.replace(/([A-Z])/g, " $1").toLowerCase()}`,
-  );
+  const usage = Object.entries(task.usage ?? {}).map(([name, amount]) => `${count(amount)} ${spaced(name)}`);
   const facts = [
     plural(turns.length, "turn"),
     plural(runs.length, "run"),
@@ -93,6 +91,7 @@ function Why({ detail }: { readonly detail: TaskDetail }) {
       <div class="why-words">
         <p>{headline(detail)}</p>
         {!headline(detail).startsWith(detail.why.replace(/\.$/, "")) && <p class="muted">{detail.why}</p>}
+        {continued(detail) && <p class="muted">{continued(detail)}</p>}
       </div>
       <div class="spent">
         <svg role="img" aria-label={spans.map(one => `${one.name} ${duration(one.ms)}`).join(", ")}>
@@ -125,6 +124,21 @@ function Why({ detail }: { readonly detail: TaskDetail }) {
       </div>
     </section>
   );
+}
+
+/** Which run continued an interrupted one, and where. */
+function continued({ runs, steps }: TaskDetail): string {
+  const at = runs.findLastIndex(run => run.outcome === "interrupted");
+  const next = runs[at + 1];
+  if (at < 0 || !next) return "";
+  const earlier = new Set(
+    runs.filter(run => run.turn === next.turn && run.run < next.run).map(run => run.run),
+  );
+  const kept = steps.filter(step => step.kind === "step" && earlier.has(step.run)).length;
+  const words = `Run ${next.run} continued at event ${next.seq}.`;
+  return kept > 0
+    ? `${words} ${plural(kept, "recorded step was", "recorded steps were")} not executed again.`
+    : words;
 }
 
 function headline({ task, runs, times }: TaskDetail): string {

@@ -4,7 +4,7 @@ import type { ErrorRecord } from "../../../src/model/error-record.ts";
 import { adminPath, me, readAdmin, segment } from "../../lib/admin.ts";
 import { reasonOf } from "../../lib/api.ts";
 import { summaryOf } from "../../lib/event-words.ts";
-import { clock, duration, visible } from "../../lib/format.ts";
+import { clock, duration, oneLine, visible } from "../../lib/format.ts";
 import { tail } from "../../lib/sse.ts";
 import { Button, copy, Icon, Pairs } from "../../parts/basics.tsx";
 import type { Row } from "./rows.ts";
@@ -209,8 +209,10 @@ export function Inspector({
               "duration",
               `${row.kind === "step" ? "at most " : ""}${duration(row.to - row.from)}`,
             ],
+            row.size !== "" && ["size", `about ${row.size}`],
             row.run > 0 && ["run", String(row.run)],
             ["turn", String(row.turn)],
+            row.kind === "lost" && ["recorded steps", stepNames(row, detail)],
             step?.called ? ["called", step.called] : undefined,
           ]}
         />
@@ -224,6 +226,18 @@ export function Inspector({
       {me.value?.isOperator && <Logs id={detail.task.id} run={row.run} />}
     </aside>
   );
+}
+
+const STEPS_SHOWN_MAX = 8;
+
+/** The steps of the turn that were recorded before the run was interrupted. */
+function stepNames({ turn, seq }: Row, { runs, steps }: TaskDetail): string {
+  const turnOf = new Map(runs.map(run => [run.run, run.turn]));
+  const names = steps
+    .filter(step => step.kind === "step" && step.seq <= seq && turnOf.get(step.run) === turn)
+    .map(step => oneLine(step.name, 60));
+  if (names.length <= STEPS_SHOWN_MAX) return names.join(", ") || "none";
+  return `${names.slice(0, STEPS_SHOWN_MAX).join(", ")} and ${names.length - STEPS_SHOWN_MAX} more`;
 }
 
 function describe(row: Row, detail: TaskDetail): string {
@@ -240,7 +254,7 @@ function describe(row: Row, detail: TaskDetail): string {
             ? "The run is under way."
             : `The run ended: ${run?.outcome ?? "unknown"}.`;
     case "lost":
-      return `The last event of run ${row.run} was recorded at ${clock(row.from, true)}. The task continued ${duration((row.to ?? row.from) - row.from)} later.`;
+      return `The last event of run ${row.run} was recorded at ${clock(row.from, true)}. The task continued ${duration((row.to ?? row.from) - row.from)} later. Recorded steps were not executed again.`;
     case "wait":
       return "The task waits for its caller. It needs no process and no connection to wait.";
     case "step":

@@ -1,5 +1,5 @@
 import type { RunRow, StepRow, TaskDetail, TimelineRow } from "../../../src/admin/api.ts";
-import { duration, oneLine, plural } from "../../lib/format.ts";
+import { bytes, duration, oneLine, plural, spaced } from "../../lib/format.ts";
 import { isTerminal, isWaiting, stateLook } from "../../parts/basics.tsx";
 
 /** A row of the timeline: nothing is drawn that the log does not know. */
@@ -33,6 +33,8 @@ export interface Row {
   readonly turn: number;
   readonly isCut: boolean;
   readonly label: string;
+  /** Of output, instead of a duration. */
+  readonly size: string;
 }
 
 type Draft = Pick<Row, "kind" | "icon" | "look" | "title"> & Partial<Row>;
@@ -65,6 +67,7 @@ export function rowsOf(detail: TaskDetail, now: number): readonly Row[] {
       turn: entry.turn,
       isCut: false,
       label: "",
+      size: "",
       ...draft,
     });
   };
@@ -196,23 +199,28 @@ function addEntry(
   step: StepRow | undefined,
 ): void {
   const text = oneLine(entry.text, 200);
-  const { what } = entry;
+  const { what, output } = entry;
   if (step) return addStep(add, entry, step);
-  if (what === "artifact") {
-    const pieces = entry.lastSeq - entry.seq + 1;
+  if (what === "artifact")
     return add(entry, 2, {
       kind: "artifact",
       icon: "text",
       look: "accent",
-      title: text || "artifact",
-      more: pieces > 1 ? plural(pieces, "piece") : "",
+      title: oneLine(output?.name ?? text, 120) || "artifact",
+      more: output && output.chunks > 1 ? plural(output.chunks, "chunk") : "",
       to: entry.lastAt > entry.at ? entry.lastAt : undefined,
+      size: output ? bytes(output.bytes) : "",
     });
-  }
   if (what === "progress" || what === "working")
     return add(entry, 2, { kind: "progress", icon: "pulse", look: "working", title: text || "Working" });
   if (what === "usage")
-    return add(entry, 2, { kind: "usage", icon: "info", look: "canceled", title: text || "Usage" });
+    return add(entry, 2, {
+      kind: "usage",
+      icon: "info",
+      look: "canceled",
+      title: "Usage",
+      more: usageWords(text),
+    });
   if (what === "cancel")
     return add(entry, 1, {
       kind: "cancel",
@@ -243,6 +251,10 @@ function addEntry(
   }
   add(entry, 2, { kind: "progress", icon: "step", look: "canceled", title: what, more: text });
 }
+
+/** `inputTokens 1,200` as `1,200 input tokens`. */
+const usageWords = (text: string): string =>
+  text.replace(/([A-Za-z]+) ([\d.,]*\d)/g, (_, name: string, amount: string) => `${amount} ${spaced(name)}`);
 
 export interface Scale {
   readonly x: (at: number) => number;

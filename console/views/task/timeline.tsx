@@ -109,7 +109,7 @@ function TimelineRowView({
           <Mark row={row} scale={scale} />
         </svg>
       </td>
-      <td class="tl-dur">{span === undefined ? "" : duration(span)}</td>
+      <td class="tl-dur">{row.size || (span === undefined ? "" : duration(span))}</td>
     </tr>
   );
 }
@@ -127,7 +127,7 @@ export function Timeline({ detail, now, selected, onSelect }: TimelineProps) {
   const [isWhole, setWhole] = useState(false);
   const all = useMemo(() => rowsOf(detail, now), [detail, now]);
   const waits = all
-    .filter(row => row.kind === "wait")
+    .filter(row => row.kind === "wait" || row.kind === "lost")
     .reduce((sum, row) => sum + ((row.to ?? row.from) - row.from), 0);
   const total =
     all.length > 0

@@ -30,6 +30,11 @@ const FIXED: readonly SavedView[] = [
   { name: "Failed today", query: { state: ["failed"], since: "today" } },
   { name: "Interrupted runs", query: { crashed: "true" } },
 ];
+/** How many tasks are in a view, where the counts by state say it. */
+const COUNTED: Readonly<Record<string, (byState: TaskCounts["byState"]) => number>> = {
+  Running: byState => byState.submitted + byState.working,
+  Waiting: byState => byState["input-required"] + byState["auth-required"],
+};
 const VIEWS_KEY = "dragoman-task-views";
 
 function readViews(): readonly SavedView[] {
@@ -48,7 +53,7 @@ function queryNow(): Query {
 }
 
 /** Named searches: five that everyone needs, and those that the user saved in this browser. */
-function Views() {
+function Views({ counts }: { readonly counts: TaskCounts | undefined }) {
   const [saved, setSaved] = useState(readViews);
   const keep = (views: readonly SavedView[]): void => {
     setSaved(views);
@@ -70,6 +75,9 @@ function Views() {
             aria-current={sameQuery(view) ? "page" : undefined}
           >
             {oneLine(view.name, 40)}
+            {COUNTED[view.name] && counts && (
+              <span class="count">{count(COUNTED[view.name]?.(counts.byState) ?? 0)}</span>
+            )}
           </a>
           {saved.includes(view) && sameQuery(view) && (
             <Button
@@ -301,7 +309,7 @@ function AllTasks() {
           onClick={() => go(["chat"], { agent: filters.agents[0] })}
         />
       </header>
-      <Views />
+      <Views counts={counts} />
       <FilterBar filters={filters} counts={counts} />
       <TaskTable key={key} list={list} isFiltered={isFiltered} />
     </div>
