@@ -74,12 +74,16 @@ describe("a reply", () => {
     ]);
   });
 
-  it("has the question of the other agent, and the answer goes to the same task", async () => {
+  it.each([
+    ["by its reply", (ctx: Ctx, asked: CallReply) => ctx.call.answer(asked, "this", TRUSTED)],
+    [
+      "by its id",
+      (ctx: Ctx, { task }: CallReply) => ctx.call(there.url, "this", { ...TRUSTED, taskId: task?.id }),
+    ],
+  ])("has the question of the other agent, and the answer goes to the same task, %s", async (_by, answer) => {
     await caller(async (_task, ctx) => {
       const asked = await ctx.call(there.url, "ask", TRUSTED);
-      replies.push(asked);
-      const taskId = asked.task?.id;
-      replies.push(await ctx.call(there.url, "this", { ...TRUSTED, taskId }));
+      replies.push(asked, await answer(ctx, asked));
     });
     await send("go");
     expect(replies.map(({ state, text }) => [state, text])).toEqual([

@@ -87,6 +87,44 @@ describe.each([
     other.close();
   });
 
+  it("gets files, keeps webhooks, and lists tasks where its protocol can", async () => {
+    const file = new File(["a;b"], "table.csv", { type: "text/csv" });
+    const sent = await agent.send(["hi", file, { data: { n: 1 } }]);
+    expect(sent.state).toBe("completed");
+    const [message] = (await agent.task(sent.id).get()).history;
+    // The servers before 1.0 return no history.
+    if (protocol === "A2A 1.0")
+      expect(message?.parts.slice(1)).toEqual([
+        { kind: "bytes", bytes: "YTti", filename: "table.csv", mediaType: "text/csv" },
+        { kind: "data", data: { n: 1 } },
+      ]);
+    const { push } = agent.task(sent.id);
+    const set = await push.set({ id: "w1", url: "https://hooks.example/1", token: "t" });
+    expect(set.url).toBe("https://hooks.example/1");
+    // 0.2.5 has one webhook for each task, and neither a list nor a delete.
+    if (protocol !== "A2A 0.2") {
+      expect((await push.list()).map(({ id }) => id)).toEqual(["w1"]);
+      expect(await push.get("w1")).toMatchObject({ url: "https://hooks.example/1" });
+      await push.delete("w1");
+      expect(await push.list()).toEqual([]);
+    }
+    const listed = agent.list({ contextId: sent.contextId });
+    if (protocol === "A2A 1.0") expect((await listed).tasks.map(({ id }) => id)).toEqual([sent.id]);
+    else await expect(listed).rejects.toMatchObject({ code: "unsupported-operation" });
+  });
+
+  it("is followed to its end by a tail that waits for the answer of another client", async () => {
+    const asked = await agent.send("ask");
+    const states: string[] = [];
+    for await (const { task } of agent.task(asked.id).tail({ until: "terminal" })) {
+      if (states.push(task.state) > 1) continue;
+      const other = await connect(proxy.url);
+      await other.task(asked.id).answer("four");
+      other.close();
+    }
+    expect([states[0], states.at(-1)]).toEqual(["input-required", "completed"]);
+  });
+
   it("names its faults", async () => {
     await expect(agent.task("nope").get()).rejects.toMatchObject({ code: "task-not-found" });
     const { id } = await agent.send("hi");

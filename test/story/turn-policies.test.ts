@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
-import { endChildren } from "../support/child.ts";
+import { createTestServer, type TestServer as MemoryServer, type TestTask } from "../../src/testing/index.ts";
 import { openStream, rpc, sendParams, sendParamsV03, until } from "../support/client.ts";
 import { createGate, type Gate } from "../support/gate.ts";
-import { RestartableServer } from "../support/restartable-server.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { stateOf, taskOf, textOf } from "../support/wire.ts";
 
@@ -95,59 +94,66 @@ test('turns: "parallel": messages of one context run in parallel', async () => {
     await until(async () => stateOf((await rpc(url, "GetTask", { id })).body) === "completed");
 });
 
-describe("over a kill", () => {
-  let on: RestartableServer;
-  beforeEach(() => {
-    on = new RestartableServer();
-  });
-  afterEach(async () => {
-    await endChildren();
-    on.remove();
-  });
-  const WORK = `
-    if (task.text === "ask") return yield ctx.ask("What?");
-    mark(task.text + " " + ctx.attempt);
-    yield ctx.text("attempt " + ctx.attempt);
-    await gate(task.text);`;
+describe("over a crash", () => {
+  let trail: string[];
+  let gates: Map<string, Gate>;
+  const gateOf = (name: string): Gate => {
+    const gate = gates.get(name) ?? createGate();
+    gates.set(name, gate);
+    return gate;
+  };
+  let on: MemoryServer;
+  const startHere = async (options: Partial<AgentDefinition>): Promise<void> => {
+    trail = [];
+    gates = new Map();
+    const worker = agent({
+      ...options,
+      name: "worker",
+      async *run(task, ctx) {
+        if (task.text === "ask") return yield ctx.ask("What?");
+        trail.push(`${task.text} ${ctx.attempt}`);
+        yield ctx.text(`attempt ${ctx.attempt}`);
+        await gateOf(task.text).opened;
+      },
+    });
+    on = await createTestServer(worker);
+  };
+  afterEach(() => on.close());
+  const inAttempt = (number: number, task: TestTask): Promise<TestTask> =>
+    task.until(({ text }) => text === `attempt ${number}`);
 
   test("parallel tasks continue in parallel", async () => {
-    await on.start(WORK, { turns: "parallel" });
-    const ids = [await on.begin("one", { contextId }), await on.begin("two", { contextId })];
-    for (const id of ids) await on.untilText(id, "attempt 1");
-    await on.server.kill();
-    await on.start();
-    for (const id of ids) await on.untilText(id, "attempt 2");
-    expect(on.trail().toSorted()).toEqual(["one 1", "one 2", "two 1", "two 2"]);
-    on.open("one", "two");
-    for (const id of ids) await on.untilState(id, "completed");
+    await startHere({ turns: "parallel" });
+    const tasks = [await on.start("one", { contextId }), await on.start("two", { contextId })];
+    for (const task of tasks) await inAttempt(1, task);
+    await on.crash();
+    for (const task of tasks) await inAttempt(2, task);
+    expect(trail.toSorted()).toEqual(["one 1", "one 2", "two 1", "two 2"]);
+    for (const name of ["one", "two"]) gateOf(name).open();
+    for (const task of tasks) expect((await task.settled()).state).toBe("completed");
   });
 
   test("the queue of a context keeps the order of arrival, also of an answer to an older task", async () => {
-    await on.start(WORK, { contextAnswers: false });
-    const asked = await on.begin("ask", { contextId });
-    await on.untilState(asked, "input-required");
-    const first = await on.begin("one", { contextId });
-    await on.untilText(first, "attempt 1");
-    await on.begin("two", { contextId });
-    await on.begin("three", { taskId: asked });
-    await on.begin("four", { contextId });
-    await on.server.kill();
-    on.open("one", "two", "three", "four");
-    await on.start();
-    await on.untilTrail("four 1");
-    expect(on.trail()).toEqual(["one 1", "one 2", "two 1", "three 1", "four 1"]);
+    await startHere({ contextAnswers: false });
+    const asked = await on.send("ask", { contextId });
+    await inAttempt(1, await on.start("one", { contextId }));
+    await on.start("two", { contextId });
+    await on.start("three", { taskId: asked.id });
+    const last = await on.start("four", { contextId });
+    await on.crash();
+    for (const name of ["one", "two", "three", "four"]) gateOf(name).open();
+    await last.settled();
+    expect(trail).toEqual(["one 1", "one 2", "two 1", "three 1", "four 1"]);
   });
 
   test("a context is still busy after it", async () => {
-    await on.start(WORK, { turns: "reject" });
-    const id = await on.begin("one", { contextId });
-    await on.untilText(id, "attempt 1");
-    await on.server.kill();
-    await on.start();
-    expect((await on.send("two", { contextId })).error).toBeDefined();
-    on.open("one");
-    await on.untilState(id, "completed");
-    on.open("two");
-    expect(stateOf(await on.send("two", { contextId }))).toBe("completed");
+    await startHere({ turns: "reject" });
+    const task = await inAttempt(1, await on.start("one", { contextId }));
+    await on.crash();
+    await expect(on.send("two", { contextId })).rejects.toThrow("earlier message of this context");
+    gateOf("one").open();
+    await task.settled();
+    gateOf("two").open();
+    expect((await on.send("two", { contextId })).state).toBe("completed");
   });
 });

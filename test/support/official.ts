@@ -181,7 +181,7 @@ const CARD = {
   name: "official",
   description: "Does what it is told",
   version: "1.2.3",
-  capabilities: { streaming: true },
+  capabilities: { streaming: true, pushNotifications: true },
   defaultInputModes: ["text/plain"],
   defaultOutputModes: ["text/plain"],
   skills: [{ id: "s", name: "Obey", description: "Does it", tags: ["test"], examples: ["report"] }],
