@@ -227,10 +227,11 @@ describe("the reference matches the code", () => {
     const readme = documentOf("docs/dialects/README.md");
     const rows = rowsOf(sectionOf(readme, "What holds of the vendors' documents"));
     for (const name of ["langgraph", "orloj", "arbiter", "simple"]) {
-      const [, statements, , strict] = rows.find(([document]) => document?.includes(`[${name}]`)) ?? [];
+      const own = rows.filter(([document]) => document?.includes(`[${name}]`));
+      const sum = (column: number) => own.reduce((total, row) => total + Number(row[column]), 0);
       const numbers = rowsOf(sectionOf(documentOf(`docs/dialects/${name}.md`), "Statements"));
-      const count = String(numbers.filter(([number]) => /^[LOAS]\d+$/.test(number ?? "")).length);
-      expect([name, statements, strict]).toEqual([name, count, count]);
+      const count = numbers.filter(([number]) => /^[LOAS]\d+$/.test(number ?? "")).length;
+      expect([name, sum(1), sum(3)]).toEqual([name, count, count]);
     }
   });
 
