@@ -90,7 +90,7 @@ beforeAll(async () => {
   container = spawn(join(workdir, program), args, { cwd: workdir, env, stdio: ["ignore", "pipe", "pipe"] });
   for (const stream of [container.stdout, container.stderr]) stream?.on("data", text => (log += text));
   await until(() => / ready in /.test(log) || container.exitCode !== null);
-}, 400_000);
+}, 900_000);
 afterAll(async () => {
   if (container?.exitCode === null && container.kill("SIGKILL")) await once(container, "close");
   folder.remove();

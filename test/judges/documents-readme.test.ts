@@ -11,8 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => reader.close());
 
-it.concurrent.each(["README.md", "docs/guide/getting-started.md"])("%s can be followed", path =>
-  reader.follow(path),
+it.concurrent.each(["README.md", "docs/guide/getting-started.md"])(
+  "%s can be followed",
+  path => reader.follow(path),
+  600_000,
 );
 
 it("JSON and YAML can be parsed", () => {

@@ -44,13 +44,16 @@ export interface Child {
   signal(name: NodeJS.Signals): void;
 }
 
+/** A start takes a second; where many tests share a core, much longer. */
+const START_MS = 170_000;
+
 /**
  * Resolves when the server is ready; rejects with its output if it does not start. A given port is retried:
  * after a kill, a connection of another program may use it for a moment.
  */
 export async function startChild(options: ChildOptions, tries = 100): Promise<Child> {
   const { process: child, output, exited } = launch({ ...options, data: await storeOf(options.data) });
-  await until(() => output.out.includes("\n") || hasEnded(child));
+  await until(() => output.out.includes("\n") || hasEnded(child), START_MS);
   if (hasEnded(child)) {
     const { code, signal } = await exited;
     if (options.port && tries > 0 && /Port \d+ is in use/.test(output.err)) {

@@ -38,6 +38,7 @@ test("the banner has one line for each agent, says why they are served, and has 
 
   serving    the files in agents/, found in this folder
   docs       http://127.0.0.1:2024/docs
+  MCP        http://127.0.0.1:2024/mcp
   data       /home/me/.dragoman
 
   try        dragoman call http://127.0.0.1:2024 "hello"
@@ -52,14 +53,14 @@ test("on a narrow terminal an address is whole and a description is omitted", ()
   );
 });
 
-test("with --verbose it also shows cards, assistants, MCP and gRPC", () => {
+test("with --verbose it also shows cards, assistants and gRPC", () => {
   const text = bannerText(FACTS, { ...PLAIN, verbose: true });
   expect(text).toContain(`
   echo       http://127.0.0.1:2024/agents/echo/, also at http://127.0.0.1:2024/
              http://127.0.0.1:2024/agents/echo/.well-known/agent-card.json
              assistant id-of-echo
 `);
-  expect(text).toContain("\n  MCP        http://127.0.0.1:2024/mcp\n  gRPC       127.0.0.1:2024\n");
+  expect(text).toContain("\n  gRPC       127.0.0.1:2024\n");
 });
 
 test("the console comes first, if there is one", () => {
@@ -81,6 +82,7 @@ test("it warns of memory, shows the public URL and separate ports, and counts un
   expect(bannerText(facts, PLAIN)).toContain(`
   public     https://a.example
   docs       http://127.0.0.1:2024/docs
+  MCP        http://127.0.0.1:2024/mcp
   gRPC       127.0.0.1:2025
   admin      http://127.0.0.1:9464
   data       in memory: tasks are lost at exit

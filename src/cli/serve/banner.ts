@@ -47,7 +47,7 @@ export interface BannerStyle {
   dim(text: string): string;
   /** The width of the terminal; undefined: not a terminal. */
   readonly columns: number | undefined;
-  /** Also cards, assistants, MCP and gRPC. */
+  /** Also cards, assistants and gRPC. */
   readonly verbose: boolean;
 }
 
@@ -70,7 +70,7 @@ export function bannerText(facts: BannerFacts, style: BannerStyle): string {
     ...row("serving", facts.reason),
     ...optional("public", facts.publicUrl),
     ...optional("docs", facts.docs),
-    ...(verbose ? optional("MCP", facts.mcp) : []),
+    ...optional("MCP", facts.mcp),
     ...(verbose || facts.grpc !== undefined ? row("gRPC", facts.grpc ?? new URL(facts.url).host) : []),
     ...optional("admin", facts.admin),
     ...row("data", facts.data ?? "in memory: tasks are lost at exit"),

@@ -13,7 +13,7 @@ export function serveOptions(command: Command): Command {
   );
   command.option("--config <file>", "config file (default: dragoman.config.ts, if it exists)");
   command.option("--json", "print the start as one line of JSON");
-  command.option("--verbose", "also print the addresses of cards, assistants, MCP and gRPC");
+  command.option("--verbose", "also print the addresses of cards, assistants and gRPC");
   for (const { title, names } of OPTION_GROUPS)
     for (const option of names.flatMap(toFlags)) command.addOption(option.helpGroup(`${title}:`));
   return command;

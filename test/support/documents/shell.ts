@@ -106,7 +106,7 @@ export function openPage({ folder, examples, store, storedTask, variables }: Pag
     const output = collect(child);
     const ended = once(child, "close");
     servers.push({ port: chosen, process: child, ended });
-    await until(() => / ready in |"url":/.test(output.text) || child.exitCode !== null);
+    await until(() => / ready in |"url":/.test(output.text) || child.exitCode !== null, 170_000);
     if (child.exitCode !== null)
       throw new Error(`${placeOf(block)}: ${line}\n${output.text}\nexited with ${child.exitCode}`);
   };
