@@ -45,7 +45,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: "chaos on Postgres",
-          include: ["crash", "kill", "local-calls-kill"].map(name => `test/chaos/${name}.test.ts`),
+          include: [
+            ...["crash", "kill", "local-calls-kill"].map(name => `test/chaos/${name}.test.ts`),
+            "test/story/langgraph-api.test.ts",
+          ],
           env: { DRAGOMAN_TEST_STORE: "postgres" },
         },
       },

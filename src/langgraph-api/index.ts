@@ -44,7 +44,7 @@ import { createWebhookEncoder, readWebhook, type WebhookReaderParts } from "./we
 export { createAssistantRecords } from "./assistant-records.ts";
 export { createCronRuns } from "./cron-runs.ts";
 export { createCustomAuthorizer } from "./custom-authorizer.ts";
-export { INFO } from "./system.ts";
+export { API_VERSION, INFO } from "./system.ts";
 export { createThreadRecords } from "./thread-records.ts";
 
 export interface LanggraphApiParts {

@@ -11,7 +11,7 @@ import { ProtocolProjection } from "./protocol-events.ts";
 import { type ApiCall, type ApiReply, readBody } from "./route.ts";
 import type { FoundRun, RunRecords } from "./run-records.ts";
 import type { RunStreams } from "./run-stream.ts";
-import { SSE_HEADERS, withHeartbeat } from "./sse.ts";
+import { SSE_HEADERS, toComments, withHeartbeat } from "./sse.ts";
 import type { FoundThread, ThreadRecords } from "./thread-records.ts";
 import type { ThreadRuns } from "./thread-runs.ts";
 
@@ -100,7 +100,7 @@ export function createProtocolStreams(parts: ProtocolStreamParts) {
       const filter = readFilter(readBody(call));
       const id = call.vars.thread_id as string;
       await requireVisible(call, id);
-      const heartbeat = { everyMs: parts.heartbeatMs, text: ": heartbeat\n\n" };
+      const heartbeat = toComments(parts.heartbeatMs, 0);
       return { headers: SSE_HEADERS, stream: withHeartbeat(read(call, id, filter), heartbeat) };
     },
     /** The number of the newest event that a reader of the thread may have. */

@@ -8,7 +8,7 @@ import type { ApiCall, ApiReply } from "./route.ts";
 import type { StreamMode } from "./run-body.ts";
 import { cancelTask } from "./run-control.ts";
 import type { FoundRun } from "./run-records.ts";
-import { SSE_HEADERS, toSse, withHeartbeat } from "./sse.ts";
+import { SSE_HEADERS, toComments, toSse, withHeartbeat } from "./sse.ts";
 import { isAfter, StreamProjection, toError } from "./stream-modes.ts";
 import type { ThreadStates } from "./thread-state.ts";
 
@@ -22,6 +22,9 @@ export interface RunStreamParts {
   /** Counts an open stream until the promise is settled. */
   readonly countStream: (writing: Promise<void>) => Promise<void>;
 }
+
+/** A run that waits for another one sends nothing yet, but its client needs the id, which is in the headers. */
+const RUN_OPEN_MS = 1_000;
 
 export interface StreamRequest {
   readonly modes: readonly StreamMode[];
@@ -114,7 +117,7 @@ export function createRunStreams(parts: RunStreamParts) {
       request: StreamRequest,
       headers: Readonly<Record<string, string>>,
     ): ApiReply {
-      const heartbeat = { everyMs: parts.heartbeatMs, text: ": heartbeat\n\n" };
+      const heartbeat = toComments(parts.heartbeatMs, RUN_OPEN_MS);
       const stream = withHeartbeat(toTexts(call, run, request), heartbeat);
       return { headers: { ...SSE_HEADERS, ...headers }, stream };
     },

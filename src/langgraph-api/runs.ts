@@ -96,7 +96,7 @@ export function createRunRoutes(parts: RunRouteParts): readonly ApiRoute[] {
       await onEnd?.();
       yield JSON.stringify(result);
     }
-    const text = withHeartbeat(read(), { everyMs: WAIT_BEAT_MS, text: "\n" });
+    const text = withHeartbeat(read(), { everyMs: WAIT_BEAT_MS, firstMs: WAIT_BEAT_MS, text: "\n" });
     return { headers: { "Content-Type": "application/json", ...headers }, stream: text };
   }
 

@@ -5,6 +5,9 @@ import type { Store } from "../ports/index.ts";
 import { readFlag } from "./fields.ts";
 import type { ApiRoute } from "./route.ts";
 
+/** The version of LangGraph's open JavaScript server with which this API is compared. Studio refuses low numbers. */
+export const API_VERSION = "1.5.1";
+
 /** What clients of the Agent Server read in `/info`, beside the version. */
 export const INFO: JsonObject = {
   context: "js",

@@ -6,7 +6,7 @@ import type { ApiCall, ApiReply, ApiRoute } from "./route.ts";
 import { readModes, STREAM_MODES } from "./run-body.ts";
 import type { FoundRun } from "./run-records.ts";
 import type { RunStreams } from "./run-stream.ts";
-import { SSE_HEADERS, toSse, withHeartbeat } from "./sse.ts";
+import { SSE_HEADERS, toComments, toSse, withHeartbeat } from "./sse.ts";
 import { isAfter, type StreamEvent, StreamProjection } from "./stream-modes.ts";
 import type { FoundThread, ThreadRecords } from "./thread-records.ts";
 import type { ThreadRuns } from "./thread-runs.ts";
@@ -82,7 +82,7 @@ export function createThreadStreamRoutes(parts: ThreadStreamParts): readonly Api
   async function serve(call: ApiCall): Promise<ApiReply> {
     const thread = await requireThread(threads, call, "read");
     const texts = read(call, thread, readThreadModes(call), readPosition(call));
-    const heartbeat = { everyMs: parts.heartbeatMs, text: ": heartbeat\n\n" };
+    const heartbeat = toComments(parts.heartbeatMs, 0);
     const headers = { ...SSE_HEADERS, Location: `/threads/${thread.id}/stream` };
     return { headers, stream: withHeartbeat(texts, heartbeat) };
   }

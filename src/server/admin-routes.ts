@@ -1,7 +1,7 @@
 /** The HTTP endpoints of the server itself: health, metrics, administration, and the port that serves each. */
 import { adminOnly } from "../auth/index.ts";
 import { createRoutes } from "../http/routes.ts";
-import { INFO as LANGGRAPH_INFO } from "../langgraph-api/index.ts";
+import { API_VERSION, INFO as LANGGRAPH_INFO } from "../langgraph-api/index.ts";
 import { StartupError } from "../lib/startup-error.ts";
 import type { Authenticator, Catalog, Dialect, Endpoint, Log, Store } from "../ports/index.ts";
 import type { Telemetry } from "../telemetry/index.ts";
@@ -20,6 +20,7 @@ export interface ServerEndpointParts {
     readonly healthPrefix: string;
     readonly adminPort: number | undefined;
     readonly langgraphApi: "on" | "off";
+    readonly langgraphFile?: object | undefined;
   };
   readonly telemetry: Telemetry;
   readonly levels: LevelSwitch | undefined;
@@ -99,6 +100,8 @@ function healthRoutes(parts: ServerEndpointParts, checkReady: CheckReady): reado
         .filter(isForAllCallers)
         .map(({ name }) => name),
       ...(settings.langgraphApi === "on" && LANGGRAPH_INFO),
+      // Clients of a LangGraph project expect the version of its API there.
+      ...(settings.langgraphFile && { version: API_VERSION, server_version: parts.version() }),
     }),
   });
 }

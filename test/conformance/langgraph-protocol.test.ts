@@ -8,7 +8,8 @@ import { serve, type TestServer } from "../support/server.ts";
 let server: TestServer;
 let client: Client;
 beforeAll(async () => {
-  server = await serve(lgAgents());
+  // A stream must not depend on its heartbeats.
+  server = await serve(lgAgents(), { heartbeatMs: 600_000 });
   client = new Client({ apiUrl: server.url, callerOptions: { maxRetries: 0 } });
 });
 afterAll(() => server.stop());
@@ -100,6 +101,16 @@ it("a run is started by a command, and two streams get all its events with ascen
   const middle = content[5] as WireEvent;
   const rest = await read(id, { ...ALL, since: middle.seq }, isEnd);
   expect(rest).toEqual(content.slice(6));
+});
+
+it("a stream is open before its thread exists: the headers come without an event", async () => {
+  const stop = new AbortController();
+  const path = `/threads/${crypto.randomUUID()}/stream/events`;
+  const body = JSON.stringify({ channels: ["values"] });
+  const response = await fetch(server.url + path, { method: "POST", body, signal: stop.signal });
+  const first = await (response.body as ReadableStream<Uint8Array>).getReader().read();
+  expect(new TextDecoder().decode(first.value)).toBe(": heartbeat\n\n");
+  stop.abort();
 });
 
 it("an interrupt is answered on the open stream, as a new run", async () => {

@@ -4,6 +4,7 @@ import { endChildren } from "../support/child.ts";
 import { CALLS } from "./langgraph/calls.ts";
 import { execute, listDifferences, type Variables } from "./langgraph/compare.ts";
 import { KNOWN, OCCASIONAL } from "./langgraph/differences.ts";
+import { CONVERSATIONS, converse } from "./langgraph/protocol-calls.ts";
 import { installReference, type Pair, startPair } from "./langgraph/reference.ts";
 
 /** The same calls to LangGraph's open JavaScript server and to this one: answers differ only as the document says. */
@@ -23,16 +24,25 @@ describe.skipIf(installed === undefined)("compared with @langchain/langgraph-api
     await endChildren();
   });
 
-  test.each(CALLS)("$name", async call => {
-    const reference = await execute(pair.theirs, call, theirs);
-    const reply = await execute(pair.ours, call, ours);
-    const found = listDifferences([reference, theirs], [reply, ours]);
-    const unknown = found.filter(line => {
-      const known = KNOWN.find(one => one.line.test(line) && (one.calls?.test(call.name) ?? true));
+  /** The lines that the document does not explain. */
+  const listUnknown = (name: string, found: readonly string[]): readonly string[] =>
+    found.filter(line => {
+      const known = KNOWN.find(one => one.line.test(line) && (one.calls?.test(name) ?? true));
       if (known) seen.add(known.id);
       return !known;
     });
-    expect(unknown).toEqual([]);
+
+  test.each(CALLS)("$name", async call => {
+    const reference = await execute(pair.theirs, call, theirs);
+    const reply = await execute(pair.ours, call, ours);
+    expect(listUnknown(call.name, listDifferences([reference, theirs], [reply, ours]))).toEqual([]);
+  });
+
+  test.each(CONVERSATIONS)("the streaming protocol: $name", async conversation => {
+    const reference = await converse(pair.theirs, conversation);
+    const reply = await converse(pair.ours, conversation);
+    const found = listDifferences([reference, {}], [reply, {}]);
+    expect(listUnknown(`protocol: ${conversation.name}`, found)).toEqual([]);
   });
 
   test("every known difference is still there, and explained", () => {

@@ -109,6 +109,8 @@ test("every graph is an agent, by name and by LangGraph's id, with its variables
   expect(card).toMatchObject({ name: "form", description: "Fills in forms" });
   expect(textOf((await rpc(server.url, "SendMessage", sendParams("Bob"))).body)).toBe("Hello, Bob");
   expect(server.stderr()).not.toContain("node_version");
+  const info = await (await fetch(`${server.url}/info`)).json();
+  expect(info).toMatchObject({ version: "1.5.1", server_version: expect.any(String), context: "js" });
   // Pages of this machine may call, as they may call LangGraph's server; others may not.
   const fromPage = async (origin: string): Promise<readonly unknown[]> => {
     const reply = await fetch(`${server.url}/threads`, { method: "POST", headers: { origin }, body: "{}" });

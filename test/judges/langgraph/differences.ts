@@ -43,4 +43,19 @@ export const KNOWN: readonly KnownDifference[] = [
   ),
   inCalls("D10", /fails$/, /\.(?:error|message): .* \| ".*"$/),
   inCalls("D11", /^wait with two interrupts$/, /^body\./),
+  inCalls("D12", /^protocol: /, /^body\.replies\.\d\.(?:meta\.applied_through_seq|result\.run_id): /),
+  inCalls("D12", /^protocol: /, /^body\.events\.messages\.\d+\.data\.run_id: /),
+  // Messages of a state.
+  inCalls(
+    "D13",
+    /^protocol: /,
+    /\.messages\.\d\.(?:content|content_blocks|id|metadata|response_metadata|additional_kwargs)\b[\w.]*: /,
+  ),
+  inCalls(
+    "D13",
+    /^protocol: /,
+    /\.messages\.\d\.(?:tool_calls|invalid_tool_calls|tool_call_chunks)\b[\w.]*: /,
+  ),
+  inCalls("D13", /^protocol: /, /^body\.events\.messages\.\d+\.data\.(?:role|reason|responseMetadata): /),
+  inCalls("D13", /^protocol: a tool$/, /^body\.events\.(?:messages\.\d|tools\.1\.data\.output\.id)\b/),
 ];
