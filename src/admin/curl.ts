@@ -52,6 +52,20 @@ const byTaskId = ({ taskId }: CurlTarget): JsonObject => ({ taskId });
 const kindMessage = ({ parts }: CurlTarget): JsonObject => ({
   message: { kind: "message", messageId: "m1", role: "user", parts: parts.map(encodeV03Part) },
 });
+/** Arbiter has only text. */
+const textMessage = ({ parts }: CurlTarget): JsonObject => {
+  const texts = parts.flatMap(part =>
+    part.kind === "text" ? [part.text] : part.kind === "data" ? [JSON.stringify(part.data)] : [],
+  );
+  return {
+    message: {
+      kind: "message",
+      messageId: "m1",
+      role: "user",
+      parts: texts.map(text => ({ kind: "text", text })),
+    },
+  };
+};
 const v1Message = ({ parts }: CurlTarget): JsonObject => ({
   message: { messageId: "m1", role: "ROLE_USER", parts: parts.map(encodeV1Part) },
 });
@@ -148,7 +162,14 @@ const COMMANDS: readonly CommandSet[] = [
       send: call(agent => `/v1/agents/${agent}/a2a`, {}, "tasks/send", v01Message("orloj")),
     },
   },
-  { name: "arbiter", binding: "JSON-RPC", actions: laterMethods(agent => `/v1/a2a/agents/${agent}`, {}) },
+  {
+    name: "arbiter",
+    binding: "JSON-RPC",
+    actions: {
+      ...laterMethods(agent => `/v1/a2a/agents/${agent}`, {}),
+      send: call(agent => `/v1/a2a/agents/${agent}`, {}, "message/send", textMessage),
+    },
+  },
   {
     name: "simple",
     binding: "JSON-RPC",

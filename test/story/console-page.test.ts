@@ -1,5 +1,7 @@
 import { afterEach, expect, it } from "vitest";
+import { consoleModeOf } from "../../src/server/open-auth.ts";
 import { echo } from "../support/agents.ts";
+import { rpc, sendParams } from "../support/client.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
 /** The page of the console as browsers load it. */
@@ -49,4 +51,25 @@ it("with the console off, neither the page nor the admin API is served", async (
   expect((await fetch(`${server.url}/admin/v1/me`)).status).toBe(404);
   expect((await fetch(`${server.url}/`, { headers: HTML, redirect: "manual" })).status).toBe(200);
   expect((await fetch(`${server.url}/docs`, { redirect: "manual" })).status).toBe(200);
+});
+
+it("the admin port has the page, the admin API and the agents; operators are operators there only", async () => {
+  server = await serve([echo], { adminPort: 0 });
+  const admin = server.admin as string;
+  expect((await fetch(`${admin}/console/`, { headers: HTML })).status).toBe(200);
+  const isOperatorAt = async (url: string): Promise<boolean> =>
+    ((await (await fetch(`${url}/admin/v1/me`)).json()) as { isOperator: boolean }).isOperator;
+  expect([await isOperatorAt(server.url), await isOperatorAt(admin)]).toEqual([false, true]);
+  const { body } = await rpc(`${admin}/agents/echo`, "SendMessage", sendParams("hello"));
+  expect(JSON.stringify(body)).toContain("hello");
+});
+
+it("is on for loopback addresses and with authentication, and off elsewhere unless the option is set", async () => {
+  server = await serve([echo]);
+  const modeOf = (given: Partial<Parameters<typeof consoleModeOf>[0]>): string =>
+    consoleModeOf({ host: "127.0.0.1", auth: ["none"], console: undefined, ...given } as never, false);
+  expect(modeOf({})).toBe("on");
+  expect(modeOf({ host: "0.0.0.0" })).toBe("off");
+  expect(modeOf({ host: "0.0.0.0", auth: ["tokens"] })).toBe("on");
+  expect(modeOf({ host: "0.0.0.0", console: "read" })).toBe("read");
 });

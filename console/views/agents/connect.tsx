@@ -56,7 +56,7 @@ export function snippetsOf(agent: AgentRow, needsToken: boolean): readonly Snipp
       id: "python",
       title: "A2A Python SDK",
       note: "pip install a2a-sdk httpx",
-      code: `import asyncio, ${needsToken ? "os, " : ""}uuid, httpx\nfrom a2a.client import A2ACardResolver, ClientConfig, ClientFactory\nfrom a2a.types import Message, Part, Role\n\nasync def main():\n    async with httpx.AsyncClient(timeout=None${needsToken ? ', headers={"Authorization": "Bearer " + os.environ["TOKEN"]}' : ""}) as http:\n        card = await A2ACardResolver(http, "${url}").get_agent_card()\n        client = ClientFactory(ClientConfig(httpx_client=http)).create(card)\n        message = Message(message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=[Part(text=${json})])\n        async for event in client.send_message(message):\n            print(event)\n\nasyncio.run(main())`,
+      code: `import asyncio, ${needsToken ? "os, " : ""}uuid, httpx\nfrom a2a.client import A2ACardResolver, ClientConfig, ClientFactory\nfrom a2a.types import Message, Part, Role, SendMessageRequest\n\nasync def main():\n    async with httpx.AsyncClient(timeout=None${needsToken ? ', headers={"Authorization": "Bearer " + os.environ["TOKEN"]}' : ""}) as http:\n        card = await A2ACardResolver(http, "${url}").get_agent_card()\n        client = ClientFactory(ClientConfig(httpx_client=http)).create(card)\n        message = Message(message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=[Part(text=${json})])\n        async for event in client.send_message(SendMessageRequest(message=message)):\n            print(event)\n\nasyncio.run(main())`,
     },
     {
       id: "langgraph",
@@ -74,7 +74,7 @@ export function snippetsOf(agent: AgentRow, needsToken: boolean): readonly Snipp
       id: "dragoman",
       title: "Another Dragoman",
       note: "The agent as an agent of another server.",
-      code: `import { remote } from "dragoman/remote";\n\nexport default remote({ name: "${agent.name}", card: "${url}" });`,
+      code: `import { remote } from "dragoman/remote";\n\nexport default remote({ name: "${agent.name}", card: "${url}"${needsToken ? ', auth: { bearerEnv: "TOKEN" }' : ""} });`,
     },
   ];
 }

@@ -43,7 +43,7 @@ export const titleOf = (row: ContextRow): string =>
   titles.value[row.contextId] ?? (plainLine(row.title, 80) || "Conversation");
 
 const isQuick = (row: ContextRow): string =>
-  isWaiting(row.task.state) ? "Waiting for you" : dayName(row.task.stateAt);
+  isWaiting(row.task.state) ? "Waiting for an answer" : dayName(row.task.stateAt);
 
 function timeOf(row: ContextRow, now: number): string {
   const age = now - row.task.stateAt;
