@@ -1,10 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
 import { LIMITS, textOf as wordsOf } from "../../src/model/index.ts";
-import { endChildren } from "../support/child.ts";
+import { createTestServer } from "../../src/testing/index.ts";
 import { openStream, rpc, sendParams, sendParamsV03, until } from "../support/client.ts";
 import { createGate } from "../support/gate.ts";
-import { RestartableServer } from "../support/restartable-server.ts";
 import { serve, type TestServer } from "../support/server.ts";
 import { foldText, partsText, stateOf, taskOf, textOf } from "../support/wire.ts";
 
@@ -32,7 +31,7 @@ async function start(...definitions: readonly AgentDefinition[]): Promise<string
   servers.push(server);
   return server.url;
 }
-const AT_ONCE = { configuration: { returnImmediately: true } };
+const AT_ONCE = { configuration: { returnImmediately: true, historyLength: 0 } };
 const send = async (url: string, text: string, message: object = {}) =>
   (await rpc(url, "SendMessage", sendParams(text, message))).body;
 const begin = async (url: string, text: string, message: object = {}) =>
@@ -137,43 +136,31 @@ describe("a message to a running task", () => {
   });
 });
 
-describe("over a restart", () => {
-  let on: RestartableServer;
-  beforeEach(() => {
-    on = new RestartableServer();
+test("after a crash a run receives all messages of its turn again, and then the new ones", async () => {
+  const trail: string[] = [];
+  const patient = agent({
+    name: "patient",
+    acceptsWhileWorking: true,
+    async *run(task, ctx) {
+      for await (const { parts } of ctx.incoming) {
+        const text = wordsOf(parts);
+        trail.push(`${ctx.attempt} ${text}`);
+        if (task.turn === 1) return yield ctx.ask("Go on?");
+        yield ctx.text(`${ctx.attempt} ${text};`);
+        if (text === "bye") break;
+      }
+      yield ctx.text(" all");
+    },
   });
-  afterEach(async () => {
-    await endChildren();
-    on.remove();
-  });
-
-  test("a repeated run receives all messages of its turn again, and then the new ones", async () => {
-    await on.start(
-      `
-    if (task.turn === 1) {
-      for await (const message of ctx.incoming) { mark("1 " + message.parts[0].text); break; }
-      return yield ctx.ask("Go on?");
-    }
-    for await (const message of ctx.incoming) {
-      const { text } = message.parts[0];
-      mark(ctx.attempt + " " + text);
-      yield ctx.text(ctx.attempt + " " + text + ";");
-      if (text === "bye") break;
-    }
-    return yield ctx.text(" all");`,
-      { acceptsWhileWorking: true },
-    );
-    const taskId = await on.begin("Hello");
-    await on.begin("of the first turn", { taskId });
-    await on.untilState(taskId, "input-required");
-    await on.begin("yes", { taskId });
-    await on.begin("one", { taskId });
-    await on.begin("two", { taskId });
-    await on.untilText(taskId, "1 one;1 two;");
-    await on.server.kill();
-    await on.start();
-    await on.untilTrail("2 two");
-    expect(textOf(await on.send("bye", { taskId }))).toBe("2 one;2 two;2 bye; all");
-    expect(on.trail().slice(1)).toEqual(["1 one", "1 two", "2 one", "2 two", "2 bye"]);
-  });
+  await using server = await createTestServer(patient);
+  const task = await server.start("Hello");
+  const say = (text: string) => server.start(text, { taskId: task.id });
+  await say("of the first turn");
+  await task.settled();
+  for (const text of ["yes", "one", "two"]) await say(text);
+  await task.until(({ text }) => text === "1 one;1 two;");
+  await server.crash();
+  await task.until(({ text }) => text === "2 one;2 two;");
+  expect((await task.answer("bye")).text).toBe("2 one;2 two;2 bye; all");
+  expect(trail).toEqual(["1 of the first turn", "1 one", "1 two", "2 one", "2 two", "2 bye"]);
 });

@@ -94,8 +94,10 @@ export function pushesContract(create: () => StoreUnderTest): readonly ContractC
       const many = Array.from({ length: LIMITS.pushConfigsPerTaskMax + 3 }, (_, i) => toPush(`c${i}`));
       const outcomes = await Promise.all(many.map(one => faultCode(set(id, one))));
       expect(outcomes.filter(one => one === "invalid-params")).toHaveLength(3);
-      expect(await ids(id)).toHaveLength(LIMITS.pushConfigsPerTaskMax);
-      expect(await faultCode(set(id, toPush("c0")))).toBe("accepted");
+      const kept = await ids(id);
+      expect(kept).toHaveLength(LIMITS.pushConfigsPerTaskMax);
+      // Which of them are kept is not defined; one that is kept may be replaced.
+      expect(await faultCode(set(id, toPush(kept[0] as string)))).toBe("accepted");
     });
 
     it("are committed with the events of the same append, or not at all", async () => {
