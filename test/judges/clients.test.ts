@@ -88,3 +88,107 @@ describe.skipIf(adk === undefined)("@google/adk 2.0.0", () => {
     expect(kept.map(({ text }) => text)).toEqual(["Which one?", "Took the red one"]);
   });
 });
+
+interface Turns {
+  readonly sent: string;
+  readonly streamed: string;
+  readonly asked: string;
+  readonly answered: string;
+}
+const TURNS: Turns = {
+  sent: "You said one",
+  streamed: "You said two",
+  asked: "Which one?",
+  answered: "Took red",
+};
+
+/** A send, a stream, and a question with its answer, as a user of the package writes them. */
+async function runTurns(folder: string | undefined, text: string): Promise<Turns> {
+  return (await runModule(folder as string, "turns.mjs", text, `${server.url}/agents`)) as Turns;
+}
+
+const provider = installPackages("a2a-ai-provider", ["a2a-ai-provider@0.5.0-alpha.1", "ai@6.0.326"]);
+describe.skipIf(provider === undefined)("a2a-ai-provider 0.5.0-alpha.1", () => {
+  it("generates, streams, and answers a question by its context", async () => {
+    const turns = await runTurns(
+      provider,
+      `
+import { a2a } from "a2a-ai-provider";
+import { generateText, streamText } from "ai";
+const model = name => a2a(\`\${process.argv[2]}/\${name}/.well-known/agent-card.json\`);
+const { text: sent } = await generateText({ model: model("plain"), prompt: "one" });
+const streamed = await streamText({ model: model("plain"), prompt: "two" }).text;
+const providerOptions = { a2a: { contextId: crypto.randomUUID() } };
+const { text: asked } = await generateText({ model: model("asking"), prompt: "begin", providerOptions });
+const { text: answered } = await generateText({ model: model("asking"), prompt: "red", providerOptions });
+console.log(JSON.stringify({ sent, streamed, asked, answered }));
+`,
+    );
+    expect(turns).toEqual(TURNS);
+  });
+});
+
+const mastra = installPackages("mastra", ["@mastra/core@1.71.0"]);
+describe.skipIf(mastra === undefined)("A2AAgent of @mastra/core 1.71.0", () => {
+  it("generates, streams, and resumes after a question", async () => {
+    const turns = await runTurns(
+      mastra,
+      `
+import { A2AAgent } from "@mastra/core/a2a";
+const open = name => new A2AAgent({ url: \`\${process.argv[2]}/\${name}/.well-known/agent-card.json\` });
+const { text: sent } = await open("plain").generate("one");
+let streamed = "";
+for await (const { type, payload } of (await open("plain").stream("two")).fullStream)
+  if (type === "text-delta") streamed += payload.text;
+const asking = open("asking");
+const { text: asked, runId } = await asking.generate("begin");
+const { text: answered } = await asking.resumeGenerate("red", { runId });
+console.log(JSON.stringify({ sent, streamed, asked, answered }));
+`,
+    );
+    expect(turns).toEqual(TURNS);
+  });
+});
+
+const assistantUi = installPackages("assistant-ui", [
+  "@assistant-ui/react-a2a@0.2.32",
+  "assistant-cloud@0.2.2",
+  "react@19.3.1",
+]);
+describe.skipIf(assistantUi === undefined)("the client of @assistant-ui/react-a2a 0.2.32", () => {
+  it("reads the card, sends, streams, and answers a question", async () => {
+    const turns = await runTurns(
+      assistantUi,
+      `
+import { A2AClient } from "@assistant-ui/react-a2a";
+const open = name => new A2AClient({ baseUrl: \`\${process.argv[2]}/\${name}\` });
+const message = (text, more) => ({ messageId: crypto.randomUUID(), role: "user", parts: [{ text }], ...more });
+const textOf = ({ parts }) => parts.map(part => part.text).join("");
+const plain = open((await open("plain").getAgentCard()).name);
+const sent = textOf((await plain.sendMessage(message("one"))).artifacts[0]);
+let streamed = "";
+for await (const { type, event } of plain.streamMessage(message("two")))
+  if (type === "artifactUpdate") streamed += textOf(event.artifact);
+const { id: taskId, contextId, status } = await open("asking").sendMessage(message("begin"));
+const { artifacts } = await open("asking").sendMessage(message("red", { taskId, contextId }));
+console.log(JSON.stringify({ sent, streamed, asked: textOf(status.message), answered: textOf(artifacts[0]) }));
+`,
+    );
+    expect(turns).toEqual(TURNS);
+  });
+});
+
+const generator = installPackages("openapi-typescript", ["openapi-typescript@7.13.0"]);
+describe.skipIf(generator === undefined)("openapi-typescript 7.13.0", () => {
+  it("generates types from /openapi.json, with short names of operations", async () => {
+    const text = `
+import openapiTS, { astToString } from "openapi-typescript";
+const text = astToString(await openapiTS(new URL(process.argv[2])));
+console.log(JSON.stringify([...text.matchAll(/operations\\["(\\w+)"\\]/g)].map(([, name]) => name)));
+`;
+    const folder = generator as string;
+    const names = await runModule(folder, "types.mjs", text, `${server.url}/openapi.json`);
+    expect(names).toContain("getTaskOfAgent");
+    expect((names as readonly string[]).filter(name => name.length > 60)).toEqual([]);
+  });
+});
