@@ -42,6 +42,14 @@ const AGENTS: readonly AgentDefinition[] = [
     run: (task, ctx) => ctx.data({ words: task.text.split(" ").length }),
   },
   {
+    name: "pair",
+    async *run(task, ctx) {
+      yield ctx.text(task.text, { artifactId: "a" });
+      yield ctx.text("\u0000", { artifactId: "b" });
+      yield ctx.text(`${task.text}.`, { artifactId: "c" });
+    },
+  },
+  {
     name: "waiting",
     replies: "task",
     async *run(_task, ctx) {
@@ -279,6 +287,22 @@ describe("responses", () => {
     expect(response.output_text).toBe("You said: hi");
     expect(response.output.map(item => item.type)).toEqual(["reasoning", "message"]);
   });
+
+  it.each(["hi", "\u0000", '"\\u0000"', "\u2028é"])(
+    "a stream ends with the response as it is retrieved: %j",
+    async input => {
+      const metadata = { label: "\u0000" };
+      const call = { model: "pair", input, metadata, stream: true } as const;
+      const last = (await Array.fromAsync(await client.responses.create(call))).at(-1);
+      const { id, output } = (last as { readonly response: OpenAI.Responses.Response }).response;
+      expect(await client.responses.retrieve(id)).toMatchObject({ output, metadata });
+      expect(output.map(item => (item.type === "message" ? item.content : undefined))).toMatchObject([
+        [{ text: input }],
+        [{ text: "\u0000" }],
+        [{ text: `${input}.` }],
+      ]);
+    },
+  );
 
   it("a stream is resumed after any of its events", async () => {
     const events: { sequence_number: number }[] = [];

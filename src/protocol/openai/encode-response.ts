@@ -99,7 +99,12 @@ function encodeUsage(task: Task): JsonObject | undefined {
   );
 }
 
-function encodeOutput(task: Task, { isJson }: ResponseOptions): readonly JsonObject[] {
+/** `toText`: another text for that of an item. */
+export function encodeOutput(
+  task: Task,
+  { isJson }: ResponseOptions,
+  toText: (item: OutputItem) => string = item => item.text,
+): readonly JsonObject[] {
   const { state } = task.status;
   if (isJson && state === "completed")
     return [encodeItem(task.id, { id: "json", kind: "text", text: toJsonText(task) }, "completed")];
@@ -108,7 +113,7 @@ function encodeOutput(task: Task, { isJson }: ResponseOptions): readonly JsonObj
   return outputOf(task).map(item =>
     state === "rejected" && item.id === message?.messageId
       ? encodeRefusal(task.id, item)
-      : encodeItem(task.id, item, status),
+      : encodeItem(task.id, { ...item, text: toText(item) }, status),
   );
 }
 

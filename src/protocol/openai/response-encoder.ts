@@ -3,9 +3,10 @@ import { type Seq, type Step, type Task, type TaskId, toFault } from "../../mode
 import type { EncodedFrame, WireFault } from "../../ports/index.ts";
 import { TurnEncoder } from "../shared/turn-encoder.ts";
 import { messageOf, type TextBlock } from "../shared/turn-output.ts";
-import { toJsonText, toMessageText, toParagraph } from "./content.ts";
+import { type OutputItem, toJsonText, toMessageText, toParagraph } from "./content.ts";
 import {
   encodeItem,
+  encodeOutput,
   encodeRefusal,
   encodeResponse,
   encodeTextPart,
@@ -31,6 +32,8 @@ export class ResponseEncoder extends TurnEncoder {
   #taskId = "" as TaskId;
   /** The index of each item in the output, by block. */
   readonly #indexes = new Map<string, number>();
+  /** By block. */
+  readonly #written = new Map<string, WrittenText>();
 
   constructor(options: ResponseStreamOptions) {
     super(options.after, { turn: options.turn, render: toParagraph });
@@ -78,8 +81,10 @@ export class ResponseEncoder extends TurnEncoder {
       if (state === "rejected") this.#refuse(task);
       else if (this.#options.isJson && state === "completed") this.#write("json", toJsonText(task));
       else if (state !== "failed") this.#write(messageOf(task)?.messageId ?? "", toMessageText(task));
-      const response = encodeResponse(task, this.#options);
-      this.#push(END_EVENTS[state as keyof typeof END_EVENTS] ?? "response.completed", { response });
+      const used: WrittenText[] = [];
+      const output = encodeOutput(task, this.#options, item => this.#reuse(item, used));
+      const response = encodeResponse(task, this.#options, output);
+      this.#push(END_EVENTS[state as keyof typeof END_EVENTS] ?? "response.completed", { response }, used);
     } catch (error) {
       const { message } = toFault(error);
       this.#push("error", { code: "invalid_agent_response", message, param: null });
@@ -121,16 +126,28 @@ export class ResponseEncoder extends TurnEncoder {
   #closeItem(block: TextBlock): void {
     const { kind, text } = block;
     const place = this.#place(block);
+    const written = { text, json: JSON.stringify(text) };
+    this.#written.set(block.id, written);
     if (kind === "text") {
-      this.#push("response.output_text.done", { ...place, text, logprobs: [] });
-      this.#push("response.content_part.done", { ...place, part: encodeTextPart(text) });
+      this.#push("response.output_text.done", { ...place, text: TEXT, logprobs: [] }, [written]);
+      this.#push("response.content_part.done", { ...place, part: encodeTextPart(TEXT) }, [written]);
     } else {
-      this.#push("response.reasoning_summary_text.done", { ...place, text });
-      this.#push("response.reasoning_summary_part.done", { ...place, part: { type: "summary_text", text } });
+      const part = { type: "summary_text", text: TEXT };
+      this.#push("response.reasoning_summary_text.done", { ...place, text: TEXT }, [written]);
+      this.#push("response.reasoning_summary_part.done", { ...place, part }, [written]);
     }
     const output_index = place.output_index as number;
-    const item = encodeItem(this.#taskId, block, "completed");
-    this.#push("response.output_item.done", { output_index, item });
+    const item = encodeItem(this.#taskId, { ...block, text: TEXT }, "completed");
+    this.#push("response.output_item.done", { output_index, item }, [written]);
+  }
+
+  /** The text of an item of the finished response: `TEXT` and the text as it was written, or the text itself. */
+  #reuse({ id, text }: OutputItem, used: WrittenText[]): string {
+    const written = this.#written.get(id);
+    const isWritten = written?.text === text;
+    if (!isWritten && text !== TEXT) return text;
+    used.push(isWritten ? written : { text, json: TEXT_JSON });
+    return TEXT;
   }
 
   #refuse(task: Task): void {
@@ -154,9 +171,10 @@ export class ResponseEncoder extends TurnEncoder {
     return { item_id, output_index: this.#indexes.get(block.id) as number, ...at };
   }
 
-  #push(type: string, value: JsonObject): void {
+  /** `texts`: those for which `TEXT` stands in the value, in their order. */
+  #push(type: string, value: JsonObject, texts: readonly WrittenText[] = []): void {
     if (this.#isKnown(this.#number)) this.#number += 1;
-    else this.push(this.#toEvent(type, value), type);
+    else this.push(insertTexts(this.#toEvent(type, value), texts), type);
   }
 
   /** The caller has this event. */
@@ -168,6 +186,28 @@ export class ResponseEncoder extends TurnEncoder {
   #toEvent(type: string, value: JsonObject): string {
     return JSON.stringify({ type, sequence_number: this.#number++, ...value });
   }
+}
+
+/** A whole text is in four events: its JSON is made once. */
+interface WrittenText {
+  readonly text: string;
+  readonly json: string;
+}
+
+/** Stands for a text. */
+const TEXT = "\u0000";
+const TEXT_JSON = JSON.stringify(TEXT);
+
+/** A refusal and the metadata of the caller, which may be such a text, come after the texts. */
+function insertTexts(event: string, texts: readonly WrittenText[]): string {
+  let whole = "";
+  let from = 0;
+  for (const { json } of texts) {
+    const at = event.indexOf(TEXT_JSON, from);
+    whole += event.slice(from, at) + json;
+    from = at + TEXT_JSON.length;
+  }
+  return whole + event.slice(from);
 }
 
 const NOT_FOUND = {
