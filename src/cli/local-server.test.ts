@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rpc, sendParams, until } from "../../test/support/client.ts";
 import { serve, type TestServer } from "../../test/support/server.ts";
 import { agent } from "../index.ts";
-import { writeAddress } from "../server/address-file.ts";
+import { addressFiles, writeAddress } from "../server/address-file.ts";
 import * as callFile from "./commands/call.ts";
 import * as cancelFile from "./commands/cancel.ts";
 import * as cardFile from "./commands/card.ts";
@@ -64,7 +64,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, ".dragoman"));
   writeFileSync(join(folder, "notes.xyz"), "some bytes");
   server = await serve(AGENTS);
-  writeAddress(join(folder, ".dragoman"), server.url);
+  writeAddress(addressFiles(folder, join(folder, ".dragoman")).slice(0, 1), server.url);
 });
 afterAll(async () => {
   await server.stop();

@@ -42,8 +42,11 @@ let other: Server | undefined;
 const run = (cwd: string, command: string, ...args: readonly string[]): string =>
   execFileSync(command, args, { cwd, env: ENV, encoding: "utf8", timeout: 300_000 });
 
-const pack = (place: string): string =>
-  join(folder, run(REPOSITORY, "npm", "pack", place, "--silent", "--pack-destination", folder).trim());
+/** The last line is the name of the archive: the build prints lines, too. */
+const pack = (place: string): string => {
+  const out = run(REPOSITORY, "npm", "pack", place, "--silent", "--pack-destination", folder);
+  return join(folder, out.trim().split("\n").at(-1) as string);
+};
 
 /** Without packages from a registry these tests say so and are skipped. */
 const hasRegistry =
