@@ -237,7 +237,7 @@ describe("chat", () => {
     const { code, out, err, prompts } = await runCommand(["chat", "echo"], { answers });
     expect(code).toBe(0);
     expect(out).toBe("You said hello\nYou said look [notes.xyz]\n");
-    expect(prompts).toEqual(["you> ", "you> ", "you (1 files)> ", "you> ", "you> ", "you> "]);
+    expect(prompts).toEqual(["you> ", "you> ", "you (1 file)> ", "you> ", "you> ", "you> "]);
     expect(err).toContain("/file PATH, /new, /quit\na new conversation\n");
     const talk = await runCommand(["chat", "asker"], { answers: ["book", "six", "/quit"] });
     expect(talk.prompts).toEqual(["you> ", "> ", "you> "]);

@@ -13,6 +13,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html",
   ".jpeg": "image/jpeg",
   ".jpg": "image/jpeg",
+  ".log": "text/plain",
   ".json": "application/json",
   ".md": "text/markdown",
   ".mp3": "audio/mpeg",
