@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rpc, sendParams, until } from "../../test/support/client.ts";
 import { serve, type TestServer } from "../../test/support/server.ts";
 import { agent } from "../index.ts";
-import { writeAddress } from "../server/address-file.ts";
+import { addressFiles, writeAddress } from "../server/address-file.ts";
 import * as callFile from "./commands/call.ts";
 import * as cancelFile from "./commands/cancel.ts";
 import * as cardFile from "./commands/card.ts";
@@ -64,7 +64,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, ".dragoman"));
   writeFileSync(join(folder, "notes.xyz"), "some bytes");
   server = await serve(AGENTS);
-  writeAddress(join(folder, ".dragoman"), server.url);
+  writeAddress(addressFiles(folder, join(folder, ".dragoman")).slice(0, 1), server.url);
 });
 afterAll(async () => {
   await server.stop();
@@ -237,7 +237,7 @@ describe("chat", () => {
     const { code, out, err, prompts } = await runCommand(["chat", "echo"], { answers });
     expect(code).toBe(0);
     expect(out).toBe("You said hello\nYou said look [notes.xyz]\n");
-    expect(prompts).toEqual(["you> ", "you> ", "you (1 files)> ", "you> ", "you> ", "you> "]);
+    expect(prompts).toEqual(["you> ", "you> ", "you (1 file)> ", "you> ", "you> ", "you> "]);
     expect(err).toContain("/file PATH, /new, /quit\na new conversation\n");
     const talk = await runCommand(["chat", "asker"], { answers: ["book", "six", "/quit"] });
     expect(talk.prompts).toEqual(["you> ", "> ", "you> "]);

@@ -75,6 +75,8 @@ slowTest("a server starts, is called, and ends at SIGTERM with exit code 0", asy
   await writeFile(join(folder, "hello.ts"), AGENT("hello", "yield ctx.text('Hello ' + task.text)"));
   const server = await startServer("serve", "hello.ts", "--port", "0", "--data", ":memory:");
   expect(await runToEnd("call", server.url, "world")).toMatchObject({ code: 0, out: "Hello world\n" });
+  // It has no data folder: commands find it by the folder in which it was started.
+  expect(await runToEnd("call", "Ada")).toMatchObject({ code: 0, out: "Hello Ada\n" });
   server.child.kill("SIGTERM");
   expect(await server.code).toBe(0);
   expect(server.written.err).toBe("stopping; press Ctrl-C again to stop now\nstopped\n");

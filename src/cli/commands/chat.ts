@@ -6,6 +6,7 @@ import { SUMMARIES } from "../summaries.ts";
 import { ClientError, describeError } from "../terminal/errors.ts";
 import type { AgentSession } from "../terminal/session.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { formatCount } from "../terminal/text.ts";
 import { isAddress, type RemoteFlags, remoteOptions, toRemote } from "./remote-options.ts";
 
 interface ChatFlags extends RemoteFlags {
@@ -59,7 +60,7 @@ async function talk(terminal: Terminal, session: AgentSession, context: string |
   let files: Part[] = [];
   for (let turn = 0; turn < CLI_LIMITS.turnsMax; turn++) {
     const line = await terminal.ask(
-      files.length === 0 ? "you> " : `you (${files.length} files)> `,
+      files.length === 0 ? "you> " : `you (${formatCount(files.length, "file")})> `,
       session.signal,
     );
     if (line === null || line.trim() === "/quit") return;

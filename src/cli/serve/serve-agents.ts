@@ -1,6 +1,6 @@
 import type { Settings } from "../../config/config.ts";
 import type { Agent, Log } from "../../ports/index.ts";
-import { removeAddress, writeAddress } from "../../server/address-file.ts";
+import { addressFiles, removeAddress, writeAddress } from "../../server/address-file.ts";
 import { toUuid } from "../../server/catalog.ts";
 import type { RunningServer, ServerParts } from "../../server/create-server.ts";
 import { isPostgresUrl, toLocation } from "../../server/open-store-admin.ts";
@@ -53,18 +53,20 @@ export async function serveAgents(
   terminal.onUnhandledRejection(error => log.error({ error }, "unhandled promise rejection"));
   output.startWaiting("starting the server");
   const server = await startServer({ ...first, log, levels: log, development }).finally(output.stopWaiting);
+  const facts = toBannerFacts(terminal, options, first, server);
+  const { data } = first.settings;
+  const files = addressFiles(terminal.cwd, isFolder(data) ? data : undefined);
   let reloader: Reloader | undefined;
   // Before the banner: a program that waits for it may send a signal at once.
   const stopped = untilStopped({
     terminal,
     stop: () => {
-      if (isFolder(first.settings.data)) removeAddress(first.settings.data);
+      removeAddress(files, facts.url);
       return stop(server, output, reloader).finally(removeSignal);
     },
     onStopping: () => output.note(describeStop(server.running)),
   });
-  const facts = toBannerFacts(terminal, options, first, server);
-  if (isFolder(first.settings.data)) writeAddress(first.settings.data, facts.url);
+  writeAddress(files, facts.url);
   if (options.json) output.line(bannerJson(facts));
   else terminal.out.write(bannerText(facts, bannerStyle(terminal, options.verbose)));
   if (options.watch)

@@ -14,6 +14,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ".jpeg": "image/jpeg",
   ".jpg": "image/jpeg",
   ".json": "application/json",
+  ".log": "text/plain",
   ".md": "text/markdown",
   ".mp3": "audio/mpeg",
   ".pdf": "application/pdf",

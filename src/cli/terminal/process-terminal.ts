@@ -32,7 +32,7 @@ export function createTerminal(parts: {
     // Not with node:crypto: a start would load all of it.
     randomHex: bytes => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("hex"),
     ask: (prompt, signal) => ask(own.stdin, own.stderr, own.stderr, prompt, signal),
-    askSecret: (prompt, signal) => ask(own.stdin, own.stderr, hidden(own.stderr), prompt, signal),
+    askSecret: (prompt, signal) => askSecret(own.stdin, own.stderr, prompt, signal),
     readInput: bytesMax => readInput(own.stdin, bytesMax),
     onSignal(signal, listener) {
       // Windows supports only the signals that stop a program.
@@ -60,16 +60,18 @@ const toOutputStream = (stream: WriteStream): OutputStream => ({
   write: text => void stream.write(text),
 });
 
-/** Writes the prompt and nothing that is typed after it. */
-function hidden(output: WriteStream): Writable {
-  let isPrompt = true;
-  return new Writable({
-    write(chunk, _encoding, done) {
-      if (isPrompt) output.write(chunk);
-      isPrompt = false;
-      done();
-    },
-  });
+/** Shows the prompt, and nothing that is typed after it: readline writes both to one stream, with codes before the prompt. */
+async function askSecret(
+  input: NodeJS.ReadStream,
+  output: WriteStream,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  output.write(prompt);
+  const answer = await ask(input, output, nowhere, "", signal);
+  if (answer !== null) output.write("\n");
+  return answer;
 }
 
 /** `echo`: where the prompt and the typed characters are shown. */

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type AgentAddress, isLoopback, parseAgentAddress } from "../../client/address.ts";
 import { createGrpc } from "../../client/grpc/index.ts";
 import type { AgentAccess } from "../../client/open.ts";
-import { readAddress } from "../../server/address-file.ts";
+import { addressFiles, readAddress } from "../../server/address-file.ts";
 import { quoteForShell, type Terminal } from "./terminal.ts";
 
 /** The target of a call. */
@@ -43,12 +43,12 @@ export function toRemote(terminal: TargetTerminal, address: string | undefined, 
 
 const DEFAULT_PORT = 2024;
 
-/** DRAGOMAN_URL, or the server that stores its data in this folder, or the default port. */
+/** DRAGOMAN_URL, or the server that has its data in this folder or was started in it, or the default port. */
 function findLocalUrl({ cwd, variable }: TargetTerminal): string {
   const folder = resolve(cwd, variable("DRAGOMAN_DATA") ?? ".dragoman");
   return (
     variable("DRAGOMAN_URL") ??
-    readAddress(folder) ??
+    readAddress(addressFiles(cwd, folder)) ??
     `http://127.0.0.1:${variable("DRAGOMAN_PORT") ?? DEFAULT_PORT}`
   );
 }
