@@ -32,7 +32,7 @@ describe.skipIf(installed === undefined)("compared with @langchain/langgraph-api
       return !known;
     });
 
-  test.each(CALLS)("$name", async call => {
+  test.each(CALLS)("$name", { timeout: 660_000 }, async call => {
     const reference = await execute(pair.theirs, call, theirs);
     const reply = await execute(pair.ours, call, ours);
     expect(listUnknown(call.name, listDifferences([reference, theirs], [reply, ours]))).toEqual([]);

@@ -66,7 +66,7 @@ async function startReference(cwd: string, graphs: Readonly<Record<string, strin
       ...process.env,
       NODE_OPTIONS: "",
       LOG_LEVEL: "error",
-      LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "170000",
+      LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "600000",
     },
     stdio: ["pipe", "pipe", "pipe"],
   });
