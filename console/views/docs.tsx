@@ -41,6 +41,10 @@ function linkFrom(page: string, pages: readonly DocPage[]): (link: string) => st
   };
 }
 
+/** Guides before decisions, as in the list of pages. */
+const bySection = (one: DocPage, other: DocPage): number => sectionAt(one) - sectionAt(other);
+const sectionAt = ({ section }: DocPage): number => SECTIONS.findIndex(([name]) => name === section);
+
 interface Hit {
   readonly page: DocPage;
   readonly line: string;
@@ -56,8 +60,9 @@ function useHits(pages: readonly DocPage[] | undefined, find: string): readonly 
     }
     let isCurrent = true;
     const timer = setTimeout(async () => {
+      const titled: Hit[] = [];
       const found: Hit[] = [];
-      for (const page of pages) {
+      for (const page of pages.toSorted(bySection)) {
         const text = await readPage(page.path).catch(() => "");
         if (!isCurrent) return;
         const isTitle = words.every(word => page.title.toLowerCase().includes(word));
@@ -66,10 +71,10 @@ function useHits(pages: readonly DocPage[] | undefined, find: string): readonly 
           (words.every(word => text.toLowerCase().includes(word))
             ? (text.split("\n").find(one => one.toLowerCase().includes(words[0] ?? "")) ?? "")
             : undefined);
-        if (isTitle) found.unshift({ page, line: line ?? "" });
+        if (isTitle) titled.push({ page, line: line ?? "" });
         else if (line !== undefined) found.push({ page, line });
       }
-      setHits(found);
+      setHits([...titled, ...found]);
     }, 150);
     return () => {
       isCurrent = false;

@@ -9,15 +9,22 @@ export interface DocRouteParts {
   readonly readDoc: (path: string) => string;
 }
 
+/** The first page to read is the first of its section. */
+const FIRST = "guide/getting-started.md";
+const byTitle = (one: DocPage, other: DocPage): number =>
+  Number(other.path === FIRST) - Number(one.path === FIRST) || one.title.localeCompare(other.title, "en");
+
 /** The documents of the package. Only files of the list are read. */
 export function createDocRoutes({ listDocs, readDoc }: DocRouteParts): readonly AdminRoute[] {
   let pages: readonly DocPage[] | undefined;
   const readPages = (): readonly DocPage[] =>
-    (pages ??= listDocs().map(path => ({
-      path,
-      title: /^# (.+)$/m.exec(readDoc(path))?.[1] ?? path,
-      section: path.split("/", 1)[0] as string,
-    })));
+    (pages ??= listDocs()
+      .map(path => ({
+        path,
+        title: /^# (.+)$/m.exec(readDoc(path))?.[1] ?? path,
+        section: path.split("/", 1)[0] as string,
+      }))
+      .toSorted(byTitle));
   return [
     {
       verb: "GET",

@@ -56,6 +56,19 @@ describe("the timeline of a task", () => {
     expect([endedAt, outcome]).toEqual([2_000, "Completed."]);
   });
 
+  it("has the name and the size of output, also of chunks after the first one", () => {
+    const first = chunk("r");
+    const named = { ...first, append: false, artifact: { ...first.artifact, name: "report.md" } };
+    const bytes = { kind: "bytes", bytes: "AAAA", filename: "a.bin" };
+    const file = { ...first, artifact: { artifactId: "f", parts: [bytes] } };
+    const events = log([0, created], [0, message("hi")], [0, named], [1, file], [2, first], [3, first]);
+    expect(toResult(events).entries.flatMap(({ output }) => output ?? [])).toEqual([
+      { name: "report.md", chunks: 1, bytes: 1 },
+      { name: "a.bin", chunks: 1, bytes: 3 },
+      { name: "report.md", chunks: 2, bytes: 2 },
+    ]);
+  });
+
   it("shows that a run was interrupted when the next one starts without its end", () => {
     const events = log(
       [0, created],

@@ -158,6 +158,11 @@ describe.skipIf(!hasBrowser)("the console of a server with tokens", () => {
     await ops.page.keyboard.press("Enter");
     await expect.poll(() => ops.page.locator("tr[data-id]").count()).toBe(1);
     await ops.page.waitForURL(/caller=ada/);
+    // The operator reads the conversation of another caller, and cannot continue it.
+    await ops.page.locator("tr[data-id] a").click();
+    await ops.page.getByRole("link", { name: "Open in chat" }).click();
+    await ops.page.getByText("Read only: this is a conversation of ada.").waitFor();
+    expect(await ops.page.locator(".composer").count()).toBe(0);
   });
 
   it("shows the attempts of a webhook, retries it now, gives up, and delivers again", async () => {

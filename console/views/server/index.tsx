@@ -84,16 +84,18 @@ function Operated({ range, tab }: { readonly range: string; readonly tab: string
             : ""}
         </span>
         <span class="grow" />
-        <Tabs
-          segmented
-          label="Time"
-          items={[
-            { id: "1h", label: "1 h" },
-            { id: "24h", label: "24 h" },
-          ]}
-          chosen={range}
-          onChoose={id => setQuery({ range: id })}
-        />
+        {tab === "figures" && (
+          <Tabs
+            segmented
+            label="Time"
+            items={[
+              { id: "1h", label: "1 h" },
+              { id: "24h", label: "24 h" },
+            ]}
+            chosen={range}
+            onChoose={id => setQuery({ range: id })}
+          />
+        )}
         <a class="btn" href={urlOf("metrics").href} target="_blank" rel="noopener">
           /metrics
         </a>

@@ -239,7 +239,7 @@ export function Tokens() {
                     <td>{oneLine(one.principal, 40)}</td>
                     <td class="muted">{one.name ? oneLine(one.name, 30) : ""}</td>
                     <td>
-                      <span class="chips">
+                      <span class="chips token-permissions">
                         {one.permissions.map(permission => (
                           <span key={permission} class="tag">
                             {permission}
