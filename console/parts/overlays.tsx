@@ -119,7 +119,7 @@ export function TokenDialog() {
         </label>
         <p class="dim">
           It is kept in this tab until you close it. Create one with{" "}
-          <code>dragoman token create --principal NAME --scopes read,send,console:read,console:act</code>.
+          <code>npx dragoman token create --principal NAME --scopes read,send,console:read,console:act</code>.
         </p>
         <div class="actions">
           <Button kind="primary" type="submit" label="Use the token" disabled={value.trim() === ""} />

@@ -183,7 +183,7 @@ export function Tokens() {
       <Empty icon="key" title="This server uses no tokens">
         <p>
           Start it with <code>--auth tokens</code>, then create tokens here or with{" "}
-          <code>dragoman token create</code>.
+          <code>npx dragoman token create</code>.
         </p>
       </Empty>
     );

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../lib/json.ts";
+import { defined, type Json, type JsonObject } from "../../lib/json.ts";
 import {
   type Artifact,
   type Message,
@@ -69,21 +69,13 @@ export function encodeV03Part(part: Part): JsonObject {
 }
 
 /** v0.3 has file name and media type in files only: for other parts they are sent as metadata. */
-export function toMetadataWithExtras(part: Part): JsonObject | undefined {
-  if (part.filename === undefined && part.mediaType === undefined) return part.metadata;
-  return {
-    ...part.metadata,
-    ...(part.filename !== undefined && { filename: part.filename }),
-    ...(part.mediaType !== undefined && { mediaType: part.mediaType }),
-  };
+export function toMetadataWithExtras({ filename, mediaType, metadata }: Part): JsonObject | undefined {
+  if (filename === undefined && mediaType === undefined) return metadata;
+  return { ...metadata, ...defined<JsonObject>({ filename, mediaType }) };
 }
 
-function toFileExtras(part: Part): JsonObject {
-  return {
-    ...(part.filename !== undefined && { name: part.filename }),
-    ...(part.mediaType !== undefined && { mimeType: part.mediaType }),
-  };
-}
+const toFileExtras = ({ filename: name, mediaType: mimeType }: Part): JsonObject =>
+  defined<JsonObject>({ name, mimeType });
 
 /** Data of v0.3 is an object; other values are wrapped and marked, as the official SDKs do it. */
 function encodeData(part: Part & { kind: "data" }): JsonObject {
