@@ -35,9 +35,11 @@ export default defineConfig({
         test: {
           name: "behaviour",
           include: ["test/**/*.test.ts"],
-          exclude: [...UNIT, "test/chaos/**", "test/judges/**"],
+          exclude: [...UNIT, "test/process/**", "test/chaos/**", "test/judges/**"],
         },
       },
+      // Commands and servers that are started and stopped many times.
+      { extends: true, test: { name: "processes", include: ["test/process/**/*.test.ts"] } },
       { extends: true, test: { name: "chaos", include: ["test/chaos/**/*.test.ts"] } },
       // Clients and pages of others that take long: browsers with many pages, packages that are installed on demand.
       { extends: true, test: { name: "judges", include: ["test/judges/**/*.test.ts"] } },

@@ -10,6 +10,7 @@ export type ContenderId =
   | "silent"
   | "traced"
   | "postgres"
+  | "v11"
   | "mcp"
   | "push"
   | "paced"
@@ -36,6 +37,7 @@ export const CONTENDERS: Record<ContenderId, Contender> = {
   silent: { label: "Dragoman silent", wire: "v1", toArguments: dragoman("power", "--no-metrics") },
   traced: { label: "Dragoman traced", wire: "v1", traced: true, toArguments: dragoman("power") },
   postgres: { label: "Dragoman Postgres", wire: "v1", postgres: true, toArguments: dragoman("power") },
+  v11: { label: "Dragoman with A2A 1.1", wire: "v11", toArguments: dragoman("power", "--v11", "on") },
   mcp: { label: "Dragoman with MCP", wire: "v1", toArguments: dragoman("power", "--mcp") },
   push: {
     label: "Dragoman with webhooks",

@@ -144,8 +144,12 @@ export const SCENARIOS: Scenario[] = [
     about: "a send in each front end against v1; 32 connections",
     kind: "load",
     unit: "operation",
-    entries: [toSend("v1", "jsonrpc"), ...FRONT_ENDS.map(wire => ({ ...toSend(wire, "rest"), wire }))],
-    comparisons: FRONT_ENDS.map(wire => ({ ours: wire, theirs: "v1", target: { atMost: 1.3 } })),
+    entries: [
+      toSend("v1", "jsonrpc"),
+      { ...toSend("v11", "jsonrpc"), contender: "v11" },
+      ...FRONT_ENDS.map(wire => ({ ...toSend(wire, "rest"), wire })),
+    ],
+    comparisons: ["v11", ...FRONT_ENDS].map(ours => ({ ours, theirs: "v1", target: { atMost: 1.3 } })),
   },
   {
     name: "frontends50",
@@ -154,9 +158,10 @@ export const SCENARIOS: Scenario[] = [
     unit: "operation",
     entries: [
       { ...toSend("v1", "jsonrpc"), work: STREAM_50 },
+      { ...toSend("v11", "jsonrpc"), contender: "v11", work: STREAM_50 },
       ...FRONT_ENDS.map(wire => ({ ...toSend(wire, "rest"), wire, work: STREAM_50 })),
     ],
-    comparisons: FRONT_ENDS.map(wire => ({ ours: wire, theirs: "v1", target: { atMost: 1.5 } })),
+    comparisons: ["v11", ...FRONT_ENDS].map(ours => ({ ours, theirs: "v1", target: { atMost: 1.5 } })),
   },
   {
     name: "telemetry",

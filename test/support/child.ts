@@ -2,12 +2,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "./client.ts";
 import { STORE_FLAGS, storeOf } from "./test-store.ts";
 
 const MAIN = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+/** As for users of bin/dragoman.cjs: main.ts itself is cached, too, and the stripper of types is not loaded. */
+const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") };
 
 export interface ChildOptions {
   readonly command?: "serve" | "dev";
@@ -112,7 +115,7 @@ function launch(options: ChildOptions): {
   ];
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: "/",
-    env: { ...process.env, NODE_OPTIONS: "", ...env },
+    env: { ...process.env, ...COMPILE_CACHE, NODE_OPTIONS: "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
     ...(uid !== undefined && { uid, gid: uid }),
   });
