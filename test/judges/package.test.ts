@@ -38,6 +38,9 @@ describe.skipIf(installed === undefined)("the packed package", () => {
       "--profile",
       "esm-only",
       "--no-emoji",
+      // By default the form depends on the terminal, and on the variable CI.
+      "--format",
+      "ascii",
     ]);
     const resolutions = output.split("\n").filter(line => /^(?:node|bundler)[^:]*: /.test(line));
     expect(resolutions.length).toBeGreaterThan(20);
