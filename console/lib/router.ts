@@ -84,4 +84,7 @@ export function setQuery(changes: Query): void {
 }
 
 export const inQuery = (name: string): string => place.value.query.get(name) ?? "";
+/** One of `choices`; the first one if the address names none of them. */
+export const chosenInQuery = <T extends string>(name: string, choices: readonly [T, ...T[]]): T =>
+  choices.find(choice => choice === inQuery(name)) ?? choices[0];
 export const allInQuery = (name: string): readonly string[] => place.value.query.getAll(name);

@@ -81,6 +81,15 @@ describe.skipIf(!hasBrowser)("agents and documents in the console", () => {
     await page.getByText("protocolVersion").first().waitFor();
   });
 
+  it.each(["server", "agents/words"])(
+    "an address of %s with an unknown tab shows the first one",
+    async view => {
+      await one.open(`${view}?tab=unknown`);
+      const first = page.getByRole("tablist").first().getByRole("tab").first();
+      await expect.poll(() => first.getAttribute("aria-selected")).toBe("true");
+    },
+  );
+
   it("an agent asks for a token: it is given in the chat, and the task continues", async () => {
     await one.open("chat?agent=asker");
     await say(page, "token, please");

@@ -6,7 +6,7 @@ import { useCrumbs } from "../../lib/crumbs.ts";
 import { onChange } from "../../lib/feed.ts";
 import { count, oneLine, plural } from "../../lib/format.ts";
 import { useKeys } from "../../lib/keys.ts";
-import { go, href, inQuery, place, setQuery } from "../../lib/router.ts";
+import { chosenInQuery, go, href, inQuery, place, setQuery } from "../../lib/router.ts";
 import { Bones, Button, Empty, Icon, Monogram, Note, Pairs, Search, Tabs } from "../../parts/basics.tsx";
 import { JsonPanel } from "../../parts/json.tsx";
 import { Connect } from "./connect.tsx";
@@ -147,7 +147,7 @@ function OneAgent({ agent }: { readonly agent: AgentRow }) {
     );
     return () => abort.abort();
   }, [agent.name]);
-  const tab = inQuery("tab") || "card";
+  const tab = chosenInQuery("tab", ["card", "connect", "facts"]);
   const form =
     cards?.find(one => one.form === inQuery("form")) ?? cards?.find(one => one.form === "v1") ?? cards?.[0];
   const findings = form?.findings.filter(one => one.level !== "note").length ?? 0;

@@ -4,7 +4,7 @@ import { dialectTitle, me, readAdmin } from "../../lib/admin.ts";
 import { reasonOf, urlOf } from "../../lib/api.ts";
 import { useCrumbs } from "../../lib/crumbs.ts";
 import { ago, bytes, count, duration, oneLine, plural } from "../../lib/format.ts";
-import { href, inQuery, setQuery } from "../../lib/router.ts";
+import { chosenInQuery, href, setQuery } from "../../lib/router.ts";
 import { Bones, Button, Empty, Icon, Note, Tabs } from "../../parts/basics.tsx";
 import { Chart, Spark } from "./chart.tsx";
 import { Configuration, Limits, Logs } from "./lists.tsx";
@@ -50,8 +50,8 @@ function useServer(range: string): {
 }
 
 export function Server() {
-  const range = inQuery("range") === "24h" ? "24h" : "1h";
-  const tab = inQuery("tab") || "figures";
+  const range = chosenInQuery("range", ["1h", "24h"]);
+  const tab = chosenInQuery("tab", ["figures", "nodes", "limits", "config", "tokens", "log"]);
   useCrumbs("Server");
   if (me.value && !me.value.isOperator)
     return (
