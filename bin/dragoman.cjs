@@ -12,7 +12,6 @@ const REQUIRED = require("../package.json").engines.node.replace(">=", "");
 const SOURCES = path.join(ROOT, "src", "cli", "main.ts");
 const isClone = fs.existsSync(SOURCES) && !/[\\/]node_modules[\\/]/.test(ROOT);
 const MAIN = isClone ? SOURCES : path.join(ROOT, "dist", "cli", "main.js");
-const HELP = path.join(__dirname, "help.txt");
 // Servers keep more short-lived objects between two collections (docs/decisions/0026).
 const SERVER_FLAG = "--max-semi-space-size=16";
 const isHelp = process.argv.slice(2).some(word => word === "--help" || word === "-h");
@@ -47,6 +46,15 @@ function runWith(node) {
   });
 }
 
+// Help is the first thing that is read of the program: it is a file, so that nothing is loaded for it.
+function findHelp() {
+  const words = process.argv.slice(2);
+  if (!/^(--help|-h)$/.test(words.pop() || "")) return undefined;
+  const isCommand = words.length < 3 && words.every(word => /^[a-z]+$/.test(word));
+  const file = path.join(__dirname, "help", `${["dragoman"].concat(words).join("-")}.txt`);
+  return isCommand && fs.existsSync(file) ? file : undefined;
+}
+
 function fail(text) {
   process.stderr.write(`${text}\n`);
   process.exit(1);
@@ -70,8 +78,8 @@ function run() {
     const own = `this is Node ${process.versions.node} (${process.execPath})`;
     return fail(`Dragoman needs Node ${REQUIRED} or newer; ${own}. Install one from https://nodejs.org.`);
   }
-  // The list of commands is the first thing that is read of the program: it is a file, so that nothing is loaded for it.
-  if (isHelp && process.argv.length === 3) return process.stdout.write(fs.readFileSync(HELP));
+  const help = findHelp();
+  if (help !== undefined) return process.stdout.write(fs.readFileSync(help));
   if (node !== process.execPath) return runWith(node);
   if (!fs.existsSync(MAIN)) return fail(`${MAIN} is missing: run "npm run build" in ${ROOT}.`);
   if (isServer && !hasFlag) {
