@@ -4,6 +4,7 @@ import tsconfig from "./tsconfig.json" with { type: "json" };
 /** `npm run check`: everything that needs no process, database or browser of its own. */
 const UNIT = [
   "src/**/*.test.ts",
+  "console/**/*.test.ts",
   "test/tidy.test.ts",
   "test/guards.test.ts",
   "test/reference.test.ts",

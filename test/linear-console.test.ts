@@ -6,9 +6,12 @@ import { marked } from "marked";
 import { describe, it } from "vitest";
 import { parseCsv } from "../console/lib/csv.ts";
 import { oneLine, plainLine, visible } from "../console/lib/format.ts";
+import { findIn, openAtFirst } from "../console/lib/json-tree.ts";
 import { isMarkdownCheap } from "../console/lib/markdown-cost.ts";
 import { TaskLog } from "../console/lib/task-log.ts";
-import type { EventRow } from "../src/admin/api.ts";
+import { toHtml } from "../console/views/task/html.ts";
+import { rowsOf, scaleOf } from "../console/views/task/rows.ts";
+import type { EventRow, RunRow, TaskDetail, TimelineRow } from "../src/admin/api.ts";
 import { lintCard } from "../src/admin/card-lint.ts";
 import { containsText, toTaskRow } from "../src/admin/task-row.ts";
 import { toScope } from "../src/auth/scope.ts";
@@ -105,6 +108,80 @@ add(
     ...Array.from({ length: size }, (_, at) => (at % 2 ? artifact("a", at > 1) : STEP)),
   ],
 );
+
+const STEP_NAMES = ["message", "run", "step", "input-required"] as const;
+/** A task that is asked again and again, and whose runs are interrupted. */
+function longDetail(size: number): TaskDetail {
+  const entries = Array.from(
+    { length: size },
+    (_, at): TimelineRow => ({
+      seq: at + 1,
+      lastSeq: at + 1,
+      at,
+      lastAt: at,
+      what: STEP_NAMES[at % 4] as string,
+      text: "**text**",
+      run: at >> 2,
+      turn: at >> 2,
+    }),
+  );
+  const runs = entries
+    .filter(entry => entry.what === "run")
+    .map(
+      ({ run, seq, at }): RunRow => ({
+        run,
+        turn: run,
+        seq,
+        startedAt: at,
+        endedAt: null,
+        queueMs: 0,
+        outcome: "interrupted",
+        error: null,
+      }),
+    );
+  const task = { id: "t", contextId: "c", agent: "a", principal: "p", tenant: "t", state: "working" };
+  return {
+    task: { ...task, createdAt: 0, title: "title", events: size },
+    why: "",
+    phase: "input",
+    times: { queueMs: 0, runMs: 0, inputMs: 0, interruptedMs: 0 },
+    runs,
+    steps: [],
+    entries,
+  } as unknown as TaskDetail;
+}
+add(
+  "the timeline in the console",
+  2_000,
+  (detail: TaskDetail) => {
+    const rows = rowsOf(detail, detail.entries.length);
+    const { x } = scaleOf(rows, true);
+    return rows.map(row => x(row.from));
+  },
+  longDetail,
+);
+add<readonly [TaskDetail, readonly EventRow[]]>(
+  "a task that is exported",
+  500,
+  ([detail, events]) => toHtml(detail, events),
+  size => [
+    longDetail(size),
+    Array.from({ length: size }, (_, at) => eventRow(at % 2 ? artifact("a", at > 1) : STEP, at)),
+  ],
+);
+
+// JSON of agents, as a tree.
+for (const [name, make] of [
+  ["wide", size => Array.from({ length: size }, (_, at) => ({ [`name${at}`]: "value" }))],
+  ["deep", size => Array.from({ length: size }).reduce<unknown>(inner => ({ inner }), "value")],
+  ["many lists", size => Array.from({ length: size }, () => [[1, 2], [3]])],
+] as readonly (readonly [string, (size: number) => unknown])[])
+  add(
+    `a tree of JSON: ${name}`,
+    2_000,
+    (value: unknown) => [openAtFirst(value, 3), findIn(value, "nothing"), findIn(value, "a")],
+    make,
+  );
 
 // The lists of the admin API.
 const ownedTask = (text: string): OwnedTask => ({

@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { mediaTypeOf, type Part } from "../../src/model/message.ts";
 import { parseCsv } from "../lib/csv.ts";
-import { bytesOf, fileName, type Preview, previewOf, save, sizeOf } from "../lib/files.ts";
+import { bytesOf, fileName, type Preview, previewOf, sizeOf } from "../lib/files.ts";
 import { bytes, oneLine, visible } from "../lib/format.ts";
+import { save } from "../lib/save.ts";
 import type { Piece } from "../lib/task-log.ts";
 import { Button, copy, Icon, Tabs } from "./basics.tsx";
 import { Json } from "./json.tsx";

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { shortId, visible } from "../lib/format.ts";
+import { stateLook } from "../lib/states.ts";
 import { toast } from "../lib/toast.ts";
 
 export function Icon({ name, title }: { readonly name: string; readonly title?: string }) {
@@ -14,27 +15,6 @@ export function Icon({ name, title }: { readonly name: string; readonly title?: 
     </svg>
   );
 }
-
-export interface StateLook {
-  readonly look: string;
-  readonly word: string;
-}
-
-const STATES: Readonly<Record<string, StateLook>> = {
-  submitted: { look: "submitted", word: "Submitted" },
-  working: { look: "working", word: "Working" },
-  "input-required": { look: "input", word: "Input required" },
-  "auth-required": { look: "auth", word: "Auth required" },
-  completed: { look: "completed", word: "Completed" },
-  failed: { look: "failed", word: "Failed" },
-  canceled: { look: "canceled", word: "Canceled" },
-  rejected: { look: "rejected", word: "Rejected" },
-};
-export const STATE_NAMES = Object.keys(STATES);
-export const stateLook = (state: string): StateLook =>
-  STATES[state] ?? { look: "canceled", word: visible(state) };
-export const isTerminal = (state: string): boolean => /^(?:completed|failed|canceled|rejected)$/.test(state);
-export const isWaiting = (state: string): boolean => state === "input-required" || state === "auth-required";
 
 /** A state of a task: a shape, a word and a colour. */
 export function State({

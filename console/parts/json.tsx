@@ -1,14 +1,20 @@
-import { useMemo, useState } from "preact/hooks";
-import { visible } from "../lib/format.ts";
+import { createContext } from "preact";
+import { useContext, useMemo, useState } from "preact/hooks";
+import { plural, visible } from "../lib/format.ts";
+import { BRANCH_MAX, type Found, findIn, isBranch, matches, openAtFirst } from "../lib/json-tree.ts";
 import { Button, copy } from "./basics.tsx";
 
-type Members = readonly (readonly [string, unknown])[];
-
-const ROWS_MAX = 100;
 const TEXT_MAX = 2000;
 
-const membersOf = (value: object): Members =>
-  Array.isArray(value) ? value.map((one, at) => [String(at), one] as const) : Object.entries(value);
+/** What all rows of a tree know. */
+interface Tree {
+  readonly open: ReadonlySet<object>;
+  /** In lower case; empty: no search. */
+  readonly find: string;
+  readonly found: ReadonlySet<object>;
+}
+
+const TreeContext = createContext<Tree>({ open: new Set(), find: "", found: new Set() });
 
 function Leaf({ value }: { readonly value: unknown }) {
   const [isWhole, setWhole] = useState(false);
@@ -31,64 +37,48 @@ function Leaf({ value }: { readonly value: unknown }) {
   return <span class={typeof value === "number" ? "n" : "w"}>{String(value)}</span>;
 }
 
-function Node({
-  name,
-  value,
-  depth,
-  open,
-  find,
-  isLast,
-}: {
-  readonly name?: string;
+interface RowProps {
+  readonly name: string | undefined;
   readonly value: unknown;
-  readonly depth: number;
-  readonly open: number;
-  readonly find: string;
   readonly isLast: boolean;
-}) {
-  const isFound =
-    find !== "" &&
-    (name?.toLowerCase().includes(find) ||
-      (typeof value !== "object" && String(value).toLowerCase().includes(find)));
+}
+
+function Row({ name, value, isLast }: RowProps) {
+  const isFound = matches(useContext(TreeContext).find, name, value);
   const key = name !== undefined && (
     <>
       <span class="k">{isFound ? <mark>{visible(name)}</mark> : visible(name)}</span>
       <span class="p">: </span>
     </>
   );
-  if (typeof value !== "object" || value === null)
-    return (
-      <li class="jt-row">
-        {key}
-        <span class={isFound ? "jt-found" : ""}>
-          <Leaf value={value} />
-        </span>
-        {!isLast && <span class="p">,</span>}
-      </li>
-    );
-  return <Branch label={key} value={value} depth={depth} open={open} find={find} isLast={isLast} />;
+  if (isBranch(value)) return <Branch label={key} value={value} isLast={isLast} />;
+  return (
+    <li class="jt-row">
+      {key}
+      <span class={isFound ? "jt-found" : ""}>
+        <Leaf value={value} />
+      </span>
+      {!isLast && <span class="p">,</span>}
+    </li>
+  );
 }
 
 function Branch({
   label,
   value,
-  depth,
-  open,
-  find,
   isLast,
 }: {
   readonly label: preact.ComponentChildren;
   readonly value: object;
-  readonly depth: number;
-  readonly open: number;
-  readonly find: string;
   readonly isLast: boolean;
 }) {
-  const members = useMemo(() => membersOf(value), [value]);
-  const [isOpen, setOpen] = useState(depth < open);
-  const [shown, setShown] = useState(ROWS_MAX);
-  const [left, right] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
-  const isExpanded = isOpen || (find !== "" && depth < 8);
+  const tree = useContext(TreeContext);
+  const members = useMemo(() => Object.entries(value), [value]);
+  const [isOpen, setOpen] = useState(tree.open.has(value));
+  const [shown, setShown] = useState(BRANCH_MAX);
+  const isList = Array.isArray(value);
+  const [left, right] = isList ? ["[", "]"] : ["{", "}"];
+  const isExpanded = isOpen || tree.found.has(value);
   if (members.length === 0)
     return (
       <li class="jt-row">
@@ -100,27 +90,29 @@ function Branch({
         </span>
       </li>
     );
+  // Of the rows that are not shown yet, those that a search found.
+  const isInTree = ([key, one]: readonly [string, unknown], at: number): boolean =>
+    at < shown ||
+    (isBranch(one) && tree.found.has(one)) ||
+    (tree.found.has(value) && matches(tree.find, isList ? undefined : key, one));
   return (
     <li class="jt-row">
       <button class="jt-toggle" type="button" aria-expanded={isExpanded} onClick={() => setOpen(!isOpen)}>
         {label}
         <span class="p">{left}</span>
         {!isExpanded && (
-          <span class="c">{` ${members.length} ${Array.isArray(value) ? (members.length === 1 ? "item" : "items") : members.length === 1 ? "member" : "members"} ${right}`}</span>
+          <span class="c">{` ${plural(members.length, isList ? "item" : "member")} ${right}`}</span>
         )}
       </button>
       {isExpanded && (
         <>
           <ul class="jt">
-            {members.slice(0, shown).map(([key, one], at) => (
-              <Node
+            {members.filter(isInTree).map(([key, one]) => (
+              <Row
                 key={key}
-                {...(!Array.isArray(value) && { name: key })}
+                name={isList ? undefined : key}
                 value={one}
-                depth={depth + 1}
-                open={open}
-                find={find}
-                isLast={at === members.length - 1}
+                isLast={key === members.at(-1)?.[0]}
               />
             ))}
             {members.length > shown && (
@@ -128,7 +120,7 @@ function Branch({
                 <button
                   class="link"
                   type="button"
-                  onClick={() => setShown(shown + 10 * ROWS_MAX)}
+                  onClick={() => setShown(shown + 10 * BRANCH_MAX)}
                 >{`${members.length - shown} more`}</button>
               </li>
             )}
@@ -143,20 +135,29 @@ function Branch({
   );
 }
 
+const NOTHING: Found = { count: 0, isComplete: true, branches: new Set() };
+
 /** A JSON value as a tree that folds; deep and long values are opened piece by piece. */
 export function Json({
   value,
   open = 3,
   find = "",
+  found = NOTHING,
 }: {
   readonly value: unknown;
   readonly open?: number;
+  /** In lower case. */
   readonly find?: string;
+  readonly found?: Found;
 }) {
+  const first = useMemo(() => openAtFirst(value, open), [value, open]);
+  const tree = useMemo(() => ({ open: first, find, found: found.branches }), [first, find, found]);
   return (
-    <ul class="jt code is-tree">
-      <Node value={value} depth={0} open={open} find={find.toLowerCase()} isLast />
-    </ul>
+    <TreeContext.Provider value={tree}>
+      <ul class="jt code is-tree">
+        <Row name={undefined} value={value} isLast />
+      </ul>
+    </TreeContext.Provider>
   );
 }
 
@@ -170,7 +171,9 @@ export function JsonPanel({
   readonly value: unknown;
   readonly open?: number;
 }) {
-  const [find, setFind] = useState("");
+  const [typed, setTyped] = useState("");
+  const find = typed.toLowerCase();
+  const found = useMemo(() => findIn(value, find), [value, find]);
   return (
     <div class="json-panel">
       <div class="code-bar">
@@ -180,9 +183,12 @@ export function JsonPanel({
           type="search"
           aria-label={`Find in ${title}`}
           placeholder="Find"
-          value={find}
-          onInput={event => setFind(event.currentTarget.value)}
+          value={typed}
+          onInput={event => setTyped(event.currentTarget.value)}
         />
+        <span class="muted" aria-live="polite">
+          {find !== "" && `${found.count}${found.isComplete ? "" : " or more"} found`}
+        </span>
         <Button
           small
           kind="ghost"
@@ -192,7 +198,7 @@ export function JsonPanel({
         />
       </div>
       <div class="scroll json-scroll" tabIndex={0} role="group" aria-label={title}>
-        <Json value={value} open={open} find={find} />
+        <Json value={value} open={open} find={find} found={found} />
       </div>
     </div>
   );

@@ -10,21 +10,11 @@ import { ago, clock, duration, oneLine, plainLine, plural, shortId, visible } fr
 import { useKeys } from "../lib/keys.ts";
 import { type LiveTask, openTask } from "../lib/live-task.ts";
 import { go, href, inQuery, setQuery } from "../lib/router.ts";
+import { isTerminal, isWaiting } from "../lib/states.ts";
 import { fromV1Message, type Item, type Status, textIn } from "../lib/task-log.ts";
 import { toast } from "../lib/toast.ts";
 import type { V1Message, V1Part } from "../lib/v1.ts";
-import {
-  AgentName,
-  Bones,
-  Button,
-  Empty,
-  Icon,
-  isTerminal,
-  isWaiting,
-  Note,
-  Pairs,
-  useNow,
-} from "../parts/basics.tsx";
+import { AgentName, Bones, Button, Empty, Icon, Note, Pairs, useNow } from "../parts/basics.tsx";
 import { answer, isMine, Question } from "../parts/question.tsx";
 
 const statusOf = (row: InboxRow): Status => ({

@@ -6,17 +6,9 @@ import { reasonOf } from "../../lib/api.ts";
 import { onChange } from "../../lib/feed.ts";
 import { ago, clock, dayName, plainLine } from "../../lib/format.ts";
 import { go, href } from "../../lib/router.ts";
+import { isTerminal, isWaiting, stateLook } from "../../lib/states.ts";
 import { store, stored } from "../../lib/theme.ts";
-import {
-  Bones,
-  Button,
-  Icon,
-  isTerminal,
-  isWaiting,
-  Monogram,
-  Search,
-  stateLook,
-} from "../../parts/basics.tsx";
+import { Bones, Button, Icon, Monogram, Search } from "../../parts/basics.tsx";
 
 const TITLES_KEY = "dragoman-titles";
 const TITLES_MAX = 500;

@@ -6,9 +6,10 @@ import { ApiError, isNetworkError, reasonOf, untilAccess } from "../../lib/api.t
 import { type Change, onChange } from "../../lib/feed.ts";
 import { type LiveTask, openTask } from "../../lib/live-task.ts";
 import { pause } from "../../lib/sse.ts";
+import { isTerminal, isWaiting } from "../../lib/states.ts";
 import { toast } from "../../lib/toast.ts";
 import type { V1Message, V1Part, V1Task } from "../../lib/v1.ts";
-import { isTerminal, isWaiting } from "../../parts/basics.tsx";
+
 import { isMine } from "../../parts/question.tsx";
 import { addToOutbox, type Pending, readOutbox, removeFromOutbox } from "./outbox.ts";
 

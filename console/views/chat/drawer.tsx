@@ -7,8 +7,9 @@ import { sizeOf } from "../../lib/files.ts";
 import { bytes, clock, duration, oneLine, plural } from "../../lib/format.ts";
 import type { LiveTask } from "../../lib/live-task.ts";
 import { href } from "../../lib/router.ts";
+import { isTerminal } from "../../lib/states.ts";
 import { toast } from "../../lib/toast.ts";
-import { Button, copy, Icon, Id, isTerminal, Pairs, State, Tabs } from "../../parts/basics.tsx";
+import { Button, copy, Icon, Id, Pairs, State, Tabs } from "../../parts/basics.tsx";
 import { JsonPanel } from "../../parts/json.tsx";
 import type { Conversation } from "./conversation.ts";
 

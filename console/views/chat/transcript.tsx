@@ -3,20 +3,10 @@ import { findAgent } from "../../lib/admin.ts";
 import { ago, clock, count, duration, oneLine, plural, shortId, visible } from "../../lib/format.ts";
 import type { LiveTask } from "../../lib/live-task.ts";
 import { href } from "../../lib/router.ts";
+import { isTerminal, isWaiting, stateLook } from "../../lib/states.ts";
 import { type Item, textIn, toV1Part } from "../../lib/task-log.ts";
 import { PartFrame, PieceView } from "../../parts/artifact.tsx";
-import {
-  Button,
-  copy,
-  Icon,
-  isTerminal,
-  isWaiting,
-  Monogram,
-  Note,
-  State,
-  stateLook,
-  useNow,
-} from "../../parts/basics.tsx";
+import { Button, copy, Icon, Monogram, Note, State, useNow } from "../../parts/basics.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { Question } from "../../parts/question.tsx";
 import type { Conversation, PendingSend } from "./conversation.ts";

@@ -5,9 +5,10 @@ import { findAgent, mayCancel, maySend, readAdmin, segment } from "../../lib/adm
 import { reasonOf } from "../../lib/api.ts";
 import { useKeys } from "../../lib/keys.ts";
 import { go, href } from "../../lib/router.ts";
+import { isTerminal } from "../../lib/states.ts";
 import { toast } from "../../lib/toast.ts";
 import type { V1Message, V1Part } from "../../lib/v1.ts";
-import { Button, copy, Icon, isTerminal } from "../../parts/basics.tsx";
+import { Button, copy, Icon } from "../../parts/basics.tsx";
 import { Dialog } from "../../parts/overlays.tsx";
 import { isMine } from "../../parts/question.tsx";
 import { exportTask } from "./export.ts";

@@ -7,18 +7,8 @@ import { onChange } from "../../lib/feed.ts";
 import { count, duration, oneLine, plural, shortId, spaced, when } from "../../lib/format.ts";
 import { useKeys } from "../../lib/keys.ts";
 import { go, href, inQuery, setQuery } from "../../lib/router.ts";
-import {
-  AgentName,
-  Bones,
-  Button,
-  Empty,
-  Id,
-  isTerminal,
-  isWaiting,
-  Note,
-  State,
-  useNow,
-} from "../../parts/basics.tsx";
+import { isTerminal, isWaiting } from "../../lib/states.ts";
+import { AgentName, Bones, Button, Empty, Id, Note, State, useNow } from "../../parts/basics.tsx";
 import { DeliveryTable } from "../../parts/deliveries.tsx";
 import { TaskActions } from "./actions.tsx";
 import { Dialects } from "./dialects.tsx";

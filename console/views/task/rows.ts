@@ -1,6 +1,6 @@
 import type { RunRow, StepRow, TaskDetail, TimelineRow } from "../../../src/admin/api.ts";
-import { bytes, duration, oneLine, plural, spaced } from "../../lib/format.ts";
-import { isTerminal, isWaiting, stateLook } from "../../parts/basics.tsx";
+import { bytes, duration, oneLine, plainLine, plural, spaced } from "../../lib/format.ts";
+import { isTerminal, isWaiting, stateLook } from "../../lib/states.ts";
 
 /** A row of the timeline: nothing is drawn that the log does not know. */
 export interface Row {
@@ -73,18 +73,27 @@ export function rowsOf(detail: TaskDetail, now: number): readonly Row[] {
   };
   const stepAt = new Map(steps.map(step => [step.seq, step]));
   const runAt = new Map(runs.map(run => [run.seq, run]));
+  const runOf = new Map(runs.map(run => [run.run, run]));
+  const lastAts = new Map(
+    entries.filter(entry => entry.what !== "message").map(entry => [entry.run, entry.lastAt]),
+  );
+  const waitEnds = waitEndsOf(entries);
+  /** The last entry of each run so far. */
+  const lastEntries = new Map<number, TimelineRow>();
   for (const [at, entry] of entries.entries()) {
     const run = runAt.get(entry.seq);
-    if (run) {
-      addLost(add, entry, run, runs, entries);
-      addRun(add, entry, run, lastOf(entries, run, detail, now));
-    } else if (entry.what === "message" || entry.what === "answer")
+    const before = run && runOf.get(run.run - 1);
+    if (before?.outcome === "interrupted")
+      addLost(add, entry, before, run as RunRow, lastEntries.get(before.run));
+    lastEntries.set(entry.run, entry);
+    if (run) addRun(add, entry, run, endOf(run, lastAts.get(run.run), detail, now));
+    else if (entry.what === "message" || entry.what === "answer")
       add(entry, entry.what === "message" ? 0 : 1, {
         kind: "turn",
         icon: "user",
         look: "canceled",
         title: entry.what === "message" ? `Turn ${entry.turn}` : "Answer",
-        more: entry.text,
+        more: plainLine(entry.text, 400),
       });
     else if (isWaiting(entry.what)) {
       const look = stateLook(entry.what).look;
@@ -92,29 +101,37 @@ export function rowsOf(detail: TaskDetail, now: number): readonly Row[] {
         kind: "question",
         icon: look,
         look,
-        title: oneLine(entry.text, 200) || stateLook(entry.what).word,
+        title: plainLine(entry.text, 200) || stateLook(entry.what).word,
       });
-      const next = entries
-        .slice(at + 1)
-        .find(one => one.what === "message" || one.what === "cancel" || isTerminal(one.what));
       add(entry, 1, {
         kind: "wait",
         icon: "clock",
         look: "input",
         title: "Waiting for the caller",
-        to: next?.at ?? now,
+        to: waitEnds[at] ?? now,
       });
     } else addEntry(add, entry, stepAt.get(entry.seq));
   }
   return rows;
 }
 
+/** For each entry, when the next message, cancel or end of the task follows. */
+function waitEndsOf(entries: readonly TimelineRow[]): readonly (number | undefined)[] {
+  const ends: (number | undefined)[] = Array(entries.length);
+  let next: number | undefined;
+  for (let at = entries.length - 1; at >= 0; at--) {
+    const entry = entries[at] as TimelineRow;
+    ends[at] = next;
+    if (entry.what === "message" || entry.what === "cancel" || isTerminal(entry.what)) next = entry.at;
+  }
+  return ends;
+}
+
 /** The end of a run, or its last event if no end was recorded. */
-function lastOf(entries: readonly TimelineRow[], run: RunRow, detail: TaskDetail, now: number): number {
+function endOf(run: RunRow, lastAt: number | undefined, detail: TaskDetail, now: number): number {
   if (run.outcome === null && detail.phase === "run") return now;
-  const last =
-    entries.findLast(entry => entry.run === run.run && entry.what !== "message")?.lastAt ?? run.startedAt;
-  if (run.outcome === "interrupted" || run.endedAt === null) return Math.max(run.startedAt, last);
+  if (run.outcome === "interrupted" || run.endedAt === null)
+    return Math.max(run.startedAt, lastAt ?? run.startedAt);
   return run.endedAt;
 }
 
@@ -141,13 +158,10 @@ function addRun(
 function addLost(
   add: (entry: TimelineRow, level: Row["level"], draft: Draft) => void,
   entry: TimelineRow,
+  before: RunRow,
   run: RunRow,
-  runs: readonly RunRow[],
-  entries: readonly TimelineRow[],
+  last: TimelineRow | undefined,
 ): void {
-  const before = runs.find(one => one.run === run.run - 1);
-  if (before?.outcome !== "interrupted") return;
-  const last = entries.findLast(one => one.run === before.run && one.seq < run.seq);
   const place = {
     ...entry,
     seq: last?.lastSeq ?? before.seq,
@@ -198,7 +212,7 @@ function addEntry(
   entry: TimelineRow,
   step: StepRow | undefined,
 ): void {
-  const text = oneLine(entry.text, 200);
+  const text = plainLine(entry.text, 200);
   const { what, output } = entry;
   if (step) return addStep(add, entry, step);
   if (what === "artifact")
@@ -268,29 +282,42 @@ const SPAN_MIN_MS = 10;
 
 /** Time to percent of the width; waits can be folded to a small part of it, so that work remains visible. */
 export function scaleOf(rows: readonly Row[], foldWaits: boolean): Scale {
-  const start = Math.min(...rows.map(row => row.from));
-  const end = Math.max(...rows.map(row => row.to ?? row.from), start + SPAN_MIN_MS);
-  const waits = foldWaits
-    ? rows
-        .filter(row => row.kind === "wait" || row.kind === "lost")
-        .map(row => [row.from, row.to ?? row.from] as const)
-    : [];
-  const folded = waits.reduce((sum, [from, to]) => sum + (to - from), 0);
-  const open = Math.max(1, end - start - folded);
+  const start = rows.reduce((least, row) => Math.min(least, row.from), Number.POSITIVE_INFINITY);
+  const end = rows.reduce((most, row) => Math.max(most, row.to ?? row.from), start + SPAN_MIN_MS);
+  const waits = foldWaits ? rows.filter(row => row.kind === "wait" || row.kind === "lost") : [];
+  const before = waits.reduce<number[]>((sums, row) => {
+    sums.push((sums.at(-1) ?? 0) + lengthOf(row));
+    return sums;
+  }, []);
+  const open = Math.max(1, end - start - (before.at(-1) ?? 0));
   const room = 1 - Math.min(0.6, waits.length * FOLDED);
   const each = waits.length > 0 ? (1 - room) / waits.length : 0;
   const part = (at: number): number => {
-    let inWaits = 0;
-    let extra = 0;
-    for (const [from, to] of waits) {
-      const inside = Math.max(0, Math.min(at, to) - from);
-      inWaits += inside;
-      extra += to > from ? (inside / (to - from)) * each : 0;
-    }
-    return ((at - start - inWaits) / open) * room + extra;
+    // Waits follow one another: all before this one have ended.
+    const index = lastIndexBefore(waits, at);
+    const wait = waits[index];
+    if (!wait) return ((at - start) / open) * room;
+    const length = lengthOf(wait);
+    const inside = Math.min(at - wait.from, length);
+    const inWaits = (before[index - 1] ?? 0) + inside;
+    return ((at - start - inWaits) / open) * room + (index + (length > 0 ? inside / length : 1)) * each;
   };
   const x = (at: number): number => LEFT + (RIGHT - LEFT) * Math.max(0, Math.min(1, part(at)));
   return { x, ticks: foldWaits && waits.length > 0 ? [] : ticksOf(start, end, x) };
+}
+
+const lengthOf = (row: Row): number => Math.max(0, (row.to ?? row.from) - row.from);
+
+/** The last row that begins before this time; -1: none. */
+function lastIndexBefore(rows: readonly Row[], at: number): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((rows[middle] as Row).from < at) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }
 
 function ticksOf(start: number, end: number, x: (at: number) => number): Scale["ticks"] {

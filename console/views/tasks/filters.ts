@@ -1,6 +1,6 @@
 import type { TaskRow } from "../../../src/admin/api.ts";
 import { allInQuery, inQuery, type Query } from "../../lib/router.ts";
-import { STATE_NAMES } from "../../parts/basics.tsx";
+import { STATE_NAMES } from "../../lib/states.ts";
 
 /** The filters of the list, as they are in the URL. */
 export interface Filters {

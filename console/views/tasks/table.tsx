@@ -4,18 +4,8 @@ import { dialectTitle } from "../../lib/admin.ts";
 import { ago, count, duration, oneLine, plainLine, shortId, when } from "../../lib/format.ts";
 import { useKeys } from "../../lib/keys.ts";
 import { go, href } from "../../lib/router.ts";
-import {
-  AgentName,
-  Bones,
-  Button,
-  Empty,
-  Icon,
-  isTerminal,
-  isWaiting,
-  Note,
-  State,
-  useNow,
-} from "../../parts/basics.tsx";
+import { isTerminal, isWaiting } from "../../lib/states.ts";
+import { AgentName, Bones, Button, Empty, Icon, Note, State, useNow } from "../../parts/basics.tsx";
 import type { TaskList } from "./list.ts";
 
 const EXTRA_ROWS = 12;
