@@ -8,6 +8,7 @@ import { type Child, startChild } from "../support/child.ts";
 import { rpc, sendParams, until } from "../support/client.ts";
 import {
   CONSOLE_AGENTS,
+  CONSOLE_VIEWS,
   hasBrowser,
   launchBrowser,
   openConsole,
@@ -17,22 +18,6 @@ import {
 import { stateOf, taskOf } from "../support/wire.ts";
 
 const SCRIPT_BYTES_MAX = 90_000;
-const VIEWS = [
-  "chat",
-  "tasks",
-  "inbox",
-  "agents",
-  "agents/words",
-  "agents/words?tab=connect",
-  "agents/words?tab=facts",
-  "deliveries",
-  "server",
-  "server?tab=limits",
-  "server?tab=config",
-  "server?tab=log",
-  "docs",
-  "docs/guide/push.md",
-];
 
 describe.skipIf(!hasBrowser)("every view of the console", () => {
   const folder = mkdtempSync(join(tmpdir(), "console-views-"));
@@ -79,7 +64,7 @@ describe.skipIf(!hasBrowser)("every view of the console", () => {
         isPhone,
       });
       const found: string[] = [];
-      for (const view of [...VIEWS, `tasks/${task}`]) {
+      for (const view of [...CONSOLE_VIEWS, `tasks/${task}`]) {
         await open(view);
         await page.locator("main h1:visible, main h2:visible").first().waitFor();
         await expect.poll(() => page.locator(".bones").count()).toBe(0);

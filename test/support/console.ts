@@ -12,6 +12,24 @@ if (!hasBrowser)
 
 export const CONSOLE_AGENTS = new URL("../fixtures/console/agents.ts", import.meta.url).pathname;
 
+/** Every view that needs no task. */
+export const CONSOLE_VIEWS = [
+  "chat",
+  "tasks",
+  "inbox",
+  "agents",
+  "agents/words",
+  "agents/words?tab=connect",
+  "agents/words?tab=facts",
+  "deliveries",
+  "server",
+  "server?tab=limits",
+  "server?tab=config",
+  "server?tab=log",
+  "docs",
+  "docs/guide/push.md",
+];
+
 export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: BROWSER as string,

@@ -280,10 +280,19 @@ const RIGHT = 97;
 const FOLDED = 0.06;
 const SPAN_MIN_MS = 10;
 
+const startOf = (rows: readonly Row[]): number =>
+  rows.reduce((least, row) => Math.min(least, row.from), Number.POSITIVE_INFINITY);
+
+/** Milliseconds from the first row to the end of the last one. */
+export function spanOf(rows: readonly Row[]): number {
+  const start = startOf(rows);
+  return rows.reduce((most, row) => Math.max(most, (row.to ?? row.from) - start), 0);
+}
+
 /** Time to percent of the width; waits can be folded to a small part of it, so that work remains visible. */
 export function scaleOf(rows: readonly Row[], foldWaits: boolean): Scale {
-  const start = rows.reduce((least, row) => Math.min(least, row.from), Number.POSITIVE_INFINITY);
-  const end = rows.reduce((most, row) => Math.max(most, row.to ?? row.from), start + SPAN_MIN_MS);
+  const start = startOf(rows);
+  const end = start + Math.max(SPAN_MIN_MS, spanOf(rows));
   const waits = foldWaits ? rows.filter(row => row.kind === "wait" || row.kind === "lost") : [];
   const before = waits.reduce<number[]>((sums, row) => {
     sums.push((sums.at(-1) ?? 0) + lengthOf(row));

@@ -3,7 +3,7 @@ import type { TaskDetail } from "../../../src/admin/api.ts";
 import { clock, count, duration } from "../../lib/format.ts";
 import { useKeys } from "../../lib/keys.ts";
 import { Button, Icon, Tabs } from "../../parts/basics.tsx";
-import { type Row, rowsOf, type Scale, scaleOf } from "./rows.ts";
+import { type Row, rowsOf, type Scale, scaleOf, spanOf } from "./rows.ts";
 
 const SHOWN_MAX = 400;
 const FILTERS: Readonly<Record<string, (row: Row) => boolean>> = {
@@ -129,10 +129,7 @@ export function Timeline({ detail, now, selected, onSelect }: TimelineProps) {
   const waits = all
     .filter(row => row.kind === "wait" || row.kind === "lost")
     .reduce((sum, row) => sum + ((row.to ?? row.from) - row.from), 0);
-  const total =
-    all.length > 0
-      ? Math.max(...all.map(row => row.to ?? row.from)) - Math.min(...all.map(row => row.from))
-      : 0;
+  const total = spanOf(all);
   const [foldWaits, setFoldWaits] = useState(waits > total * 0.7);
   const shownAll = all.filter(FILTERS[filter] ?? (() => true));
   const rows = isWhole ? shownAll : shownAll.slice(0, SHOWN_MAX);
