@@ -19,7 +19,7 @@ export interface Options {
   json: boolean;
   /** Dragoman is compared with this commit or checkout, and each round has fresh servers. */
   against: string | undefined;
-  /** The results and the chart of bench/README.md are written. */
+  /** The results and the chart of the README are written. */
   save: boolean;
   /** The parent of the data folders. */
   folder: string;
