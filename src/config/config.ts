@@ -20,7 +20,6 @@ import {
   type StructuredOption,
 } from "./options/index.ts";
 import { type Env, findLangchainSwitches, type OtelSettings, readOtel } from "./otel.ts";
-import { HTTP_EXPECTED, HTTP_SCHEMA, type HttpConfig, SCHEMAS } from "./schemas.ts";
 
 export interface Settings extends OptionValues {
   /** The port was set by flag, environment or config. false: where the default port is in use, the next free one is taken. */
@@ -89,12 +88,12 @@ export async function readSettings(parts: SettingsParts): Promise<Settings> {
   const langgraphFile = server && { ...server, webhooks: withVariables(server.webhooks, env) };
   const otel = readOtel(env);
   if (!parts.env) for (const name of findLangchainSwitches(env)) delete process.env[name];
-  return { ...merge(cwd, sources), configFiles: files, langgraphFile, otel };
+  return { ...(await merge(cwd, sources)), configFiles: files, langgraphFile, otel };
 }
 
 /** For a program that hands in its config: neither files nor the environment are read. */
-export const toSettings = (config: Config, cwd: string, origin: string): Settings => ({
-  ...merge(cwd, [configSource(config, origin, cwd)]),
+export const toSettings = async (config: Config, cwd: string, origin: string): Promise<Settings> => ({
+  ...(await merge(cwd, [configSource(config, origin, cwd)])),
   configFiles: [],
   langgraphFile: undefined,
   otel: undefined,
@@ -167,6 +166,18 @@ function addToProcessEnv(variables: Readonly<Record<string, string>>): Env {
 
 // ---- sources -------------------------------------------------------------------------------------------------
 
+/** `a2a: false` as LangGraph's own config file spells it; valid in a config file only. */
+interface HttpConfig {
+  readonly disable_a2a: boolean;
+}
+const HTTP_EXPECTED = "{ disable_a2a: true } or { disable_a2a: false }";
+
+const isHttpConfig = (given: unknown): given is HttpConfig =>
+  typeof given === "object" &&
+  given !== null &&
+  Object.keys(given).length === 1 &&
+  typeof (given as Partial<HttpConfig>).disable_a2a === "boolean";
+
 /** `origin`: the place of the config, for errors. */
 function configSource(config: object, origin: string, folder: string): Source {
   const { http, ...given } = config as Record<string, unknown>;
@@ -174,9 +185,9 @@ function configSource(config: object, origin: string, folder: string): Source {
   const problems = Object.keys(values)
     .filter(key => !isOption(key))
     .map(key => `${origin}: there is no option "${key}"${didYouMean(key, OPTION_NAMES)}`);
-  const parsed = HTTP_SCHEMA.optional().safeParse(http);
-  if (!parsed.success) problems.push(`http: expected ${HTTP_EXPECTED}, got ${show(http)} (from ${origin})`);
-  const all = { ...values, ...(parsed.data?.disable_a2a && { a2a: false }) };
+  if (http !== undefined && !isHttpConfig(http))
+    problems.push(`http: expected ${HTTP_EXPECTED}, got ${show(http)} (from ${origin})`);
+  const all = { ...values, ...(isHttpConfig(http) && http.disable_a2a && { a2a: false }) };
   return { folder, origin: () => origin, isText: false, values: all, problems, warnings };
 }
 
@@ -227,7 +238,17 @@ function withoutFormerNames(
 
 type Merged = OptionValues & Pick<Settings, "agentsFolder" | "agentsOrigin" | "portChosen" | "warnings">;
 
-function merge(cwd: string, sources: readonly Source[]): Merged {
+type Schemas = typeof import("./schemas.ts").SCHEMAS;
+
+/** The schemas of structured options, and their library: loaded where one of these options is set. */
+async function loadSchemas(sources: readonly Source[]): Promise<Schemas | undefined> {
+  const names = OPTION_NAMES.filter(name => getOption(name).parse === "schema");
+  const isUsed = sources.some(({ values }) => names.some(name => values[name] !== undefined));
+  return isUsed ? (await import("./schemas.ts")).SCHEMAS : undefined;
+}
+
+async function merge(cwd: string, sources: readonly Source[]): Promise<Merged> {
+  const schemas = await loadSchemas(sources);
   const problems = sources.flatMap(source => source.problems);
   const merged: Record<string, unknown> = {
     agentsFolder: cwd,
@@ -239,7 +260,7 @@ function merge(cwd: string, sources: readonly Source[]): Merged {
     merged[name] = resolvePath(name, getOption(name).default, cwd);
     for (const source of sources) {
       if (source.values[name] === undefined) continue;
-      merged[name] = resolvePath(name, parseValue(name, source, problems), source.folder);
+      merged[name] = resolvePath(name, parseValue(name, source, schemas, problems), source.folder);
       if (name !== "agents") continue;
       merged.agentsFolder = source.folder;
       merged.agentsOrigin = source.origin(name);
@@ -254,13 +275,18 @@ const resolvePath = (name: OptionName, value: unknown, folder: string): unknown 
     ? resolve(folder, value)
     : value;
 
-function parseValue(name: OptionName, source: Source, problems: string[]): unknown {
+function parseValue(
+  name: OptionName,
+  source: Source,
+  schemas: Schemas | undefined,
+  problems: string[],
+): unknown {
   const { parse, expected, fromText, isSecret } = getOption(name);
   const given = source.values[name];
   const value = source.isText && typeof given === "string" ? fromText(given) : given;
   const origin = source.origin(name);
   if (parse === "schema") {
-    const result = SCHEMAS[name as StructuredOption].safeParse(value);
+    const result = (schemas as Schemas)[name as StructuredOption].safeParse(value);
     if (result.success) return result.data;
     const [issue] = result.error.issues;
     const isExplained = issue?.code === "custom" && issue.message !== "Invalid input";

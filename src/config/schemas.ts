@@ -58,8 +58,3 @@ export const SCHEMAS: { readonly [K in StructuredOption]: z.ZodType<OptionValues
   items: ITEMS,
   mcpServers: z.record(text, z.union([MCP_PROGRAM, MCP_ADDRESS])),
 };
-
-/** `a2a: false` as LangGraph's own config file spells it; valid in a config file only. */
-export const HTTP_SCHEMA = z.strictObject({ disable_a2a: z.boolean() });
-export const HTTP_EXPECTED = "{ disable_a2a: true } or { disable_a2a: false }";
-export type HttpConfig = z.infer<typeof HTTP_SCHEMA>;

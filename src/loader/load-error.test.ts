@@ -129,7 +129,7 @@ const BAD: Readonly<Record<string, Bad>> = {
   },
   "no-run.ts": {
     source: "export default { name: 'no-run' };\n",
-    reason: /^The agent's run is invalid: expected a function$/,
+    reason: /^The agent's run must be a function$/,
     hint: /async \*run\(task, ctx\)/,
   },
   "key.ts": {
@@ -141,12 +141,30 @@ const BAD: Readonly<Record<string, Bad>> = {
   },
   "skill.ts": {
     source: "export default {\n  name: 'skill',\n  skills: [{ name: 'x' }],\n  run: () => 'x',\n};\n",
-    reason: /^The agent's skills\[0\]\.id is invalid: .*expected string, received undefined$/,
+    reason: /^The agent's skills\[0\]\.id is required$/,
+    hint: /Export an agent/,
+  },
+  "text.ts": {
+    source: "export default {\n  description: () => 'x',\n  run: () => 'x',\n};\n",
+    line: 2,
+    reason: /^The agent's description must be string, got function$/,
+    hint: /Export an agent/,
+  },
+  "url.ts": {
+    source: "export default {\n  provider: { organization: 'x', url: 'x' },\n  run: () => 'x',\n};\n",
+    line: 2,
+    reason: /^The agent's provider\.url must be a URL$/,
+    hint: /Export an agent/,
+  },
+  "absent.ts": {
+    source: "export default {\n  description: undefined,\n  turns: 'never',\n  run: () => 'x',\n};\n",
+    line: 3,
+    reason: /^The agent's turns must be one of "queue", "reject", "parallel"$/,
     hint: /Export an agent/,
   },
   "extended.ts": {
     source: "export default {\n  extendedCard: { skills: [{ name: 'x' }] },\n  run: () => 'x',\n};\n",
-    reason: /^The agent's extendedCard\.skills\[0\]\.id is invalid: .*expected string, received undefined$/,
+    reason: /^The agent's extendedCard\.skills\[0\]\.id is required$/,
     hint: /Export an agent/,
   },
   "name.ts": {
@@ -158,7 +176,7 @@ const BAD: Readonly<Record<string, Bad>> = {
   },
   "Upper Case.ts": {
     source: "export default () => 'x';\n",
-    reason: /^The agent's name is invalid: expected 1 to 64 lower-case letters.*, got "Upper Case"$/,
+    reason: /^The agent's name must be 1 to 64 lower-case letters.*, got "Upper Case"$/,
     hint: /or rename the file/,
   },
   "view.tsx": {

@@ -18,7 +18,7 @@ export async function loadParts(
   givenLog?: Log,
 ): Promise<ServerParts> {
   const ports = { store, bus, protocols, authenticators, runtimes };
-  const settings = toSettings(config as Config, process.cwd(), origin);
+  const settings = await toSettings(config as Config, process.cwd(), origin);
   const served = await loadServedAgents(settings, 0, runtimes);
   const { log, levels } = await openLog(givenLog, settings.logLevel);
   for (const warning of settings.warnings) log.warn({}, warning);

@@ -1,4 +1,4 @@
-import { flattenedVerify, importJWK, type JWK } from "jose";
+import type { importJWK, JWK } from "jose";
 import { isObject, type Json, type JsonObject } from "../lib/json.ts";
 import { type Coverage, type Payload, toAcceptedPayloads } from "./payloads.ts";
 
@@ -40,6 +40,7 @@ async function verifyOne(
     const { alg } = header;
     if (alg === undefined) throw new Error("The signature names no algorithm");
     if (!ALGORITHMS.includes(alg)) throw new Error(`Unsupported algorithm: ${alg}`);
+    const { importJWK } = await loadJose();
     const key = await importJWK((await findKey(header)) as JWK, alg);
     for (const { text, covers } of payloads)
       if (await isSignatureOf(text, signature as JsonObject, key)) return { ...header, valid: true, covers };
@@ -65,11 +66,15 @@ function readHeader(signature: Json): SignatureHeader | null {
   }
 }
 
+/** With the first signature: a server that verifies none starts without it. */
+const loadJose = (): Promise<typeof import("jose")> => import("jose");
+
 type VerificationKey = Awaited<ReturnType<typeof importJWK>>;
 
 async function isSignatureOf(text: string, signature: JsonObject, key: VerificationKey): Promise<boolean> {
   const payload = Buffer.from(text, "utf8").toString("base64url");
   const jws = signature as { readonly protected: string; readonly signature: string };
+  const { flattenedVerify } = await loadJose();
   try {
     await flattenedVerify({ protected: jws.protected, payload, signature: jws.signature }, key, {
       algorithms: ALGORITHMS,

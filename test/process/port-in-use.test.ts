@@ -162,9 +162,9 @@ describe("in a program", () => {
   const preferring = (port: number, host: string) =>
     serve([echo], { port, host, portChosen: false, insecure: true });
 
-  it("a config without a port is a preference, a config with one is a choice", () => {
-    expect(toSettings(PLACES, "/", "test").portChosen).toBe(false);
-    expect(toSettings({ ...PLACES, port: DEFAULT }, "/", "test").portChosen).toBe(true);
+  it("a config without a port is a preference, a config with one is a choice", async () => {
+    expect((await toSettings(PLACES, "/", "test")).portChosen).toBe(false);
+    expect((await toSettings({ ...PLACES, port: DEFAULT }, "/", "test")).portChosen).toBe(true);
   });
 
   /** The host of the other program, and the host of this server. */

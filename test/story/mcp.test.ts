@@ -209,7 +209,7 @@ it("an invalid call returns its reason", async () => {
 });
 
 it("callers are authenticated as everywhere else, and see their own tasks only", async () => {
-  const { auth, apiKeys } = toSettings(
+  const { auth, apiKeys } = await toSettings(
     {
       auth: "api-key",
       apiKeys: ["alice", "bob"].map(principal => ({ key: `the secret key of ${principal}`, principal })),

@@ -145,7 +145,7 @@ export const FOLDERS: Readonly<Record<string, Folder>> = {
     libraries: ["node:path"],
   },
   "runtime/remote": { folders: [...BASE, "agent", "runtime/shared", "runtime/calls", "client"] },
-  loader: { folders: ["lib", "model", "agent"], libraries: ["node:*", "zod"] },
+  loader: { folders: ["lib", "model", "agent"], libraries: ["node:*"] },
   config: { folders: ["lib", "model", "agent", "loader", "config/options"], libraries: ["node:*", "zod"] },
   // The table of options, which every command reads at its start: without zod.
   "config/options": {
