@@ -11,7 +11,7 @@ import { openTelemetry, type Telemetry, type TelemetryParts } from "../telemetry
 import type { LevelSwitch } from "../telemetry/level.ts";
 import { checkHealthPrefix } from "./admin-routes.ts";
 import { createCatalog } from "./catalog.ts";
-import { type ServerEnvironment, toDigest } from "./clock.ts";
+import type { ServerEnvironment } from "./clock.ts";
 import type { ServerFunctions } from "./load-functions.ts";
 import { checkAuthSettings, consoleModeOf, openAuth } from "./open-auth.ts";
 import { openItems } from "./open-items.ts";
@@ -154,7 +154,6 @@ const openServerTelemetry = (
     observer: development?.observer,
     counts,
     version: readVersion,
-    digest: toDigest,
   });
 
 /** The base URL by which callers reach this server; undefined: not known. */

@@ -37,7 +37,6 @@ export interface TelemetryParts {
   readonly observer?: Observer | undefined;
   readonly version: () => string;
   readonly newId: () => string;
-  readonly digest: (text: string) => string;
   /** The event clock. */
   readonly now: () => number;
   /** The wall clock, for spans and delivery attempts. */

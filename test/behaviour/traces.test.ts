@@ -79,7 +79,7 @@ describe("traces", () => {
     });
     const text = JSON.stringify((await stream.all()).map(event => event.data));
     await stop();
-    expect(treeOf(collector.spans)).toEqual(["d: a2a stream", "  d: invoke_agent echo", "  d: log append"]);
+    expect(treeOf(collector.spans)).toEqual(["d: a2a stream", "  d: invoke_agent echo"]);
     const run = spanOf("invoke_agent echo");
     expect(run?.traceId).toBe(TRACE_ID);
     expect(text).toContain(`in 00-${TRACE_ID}-${run?.spanId}-01 with a=1`);
@@ -142,7 +142,6 @@ describe("traces", () => {
       "  d: invoke_agent inside",
       "    d: model call",
       "    d: step again",
-      "  d: log append",
     ]);
   });
 
@@ -171,7 +170,7 @@ describe("traces", () => {
       await rpc(server.url, "SendMessage", sendParams("hi"));
       await stop();
       const names = exporter.getFinishedSpans().map(span => span.name);
-      expect([...new Set(names)].toSorted()).toEqual(["a2a send", "invoke_agent echo", "log append"]);
+      expect(names).toEqual(expect.arrayContaining(["a2a send", "invoke_agent echo"]));
       expect(trace.getTracerProvider()).toHaveProperty("getTracer");
     } finally {
       await provider.shutdown();
