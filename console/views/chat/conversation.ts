@@ -195,7 +195,8 @@ export class Conversation {
 
   #enter(contextId: string): void {
     this.contextId.value = contextId;
-    this.#onContext(contextId);
+    // A user who has left the conversation stays where they are.
+    if (!this.#abort.signal.aborted) this.#onContext(contextId);
   }
 
   async cancel(task: LiveTask): Promise<void> {
