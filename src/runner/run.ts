@@ -192,7 +192,8 @@ export class RunExecutor implements ActiveRun, TurnHost {
       const { onCrash, attempts = this.#parts.attemptsMax } = this.#agent.policy;
       if (task.cancel) return this.#end("canceled");
       if (task.crashes >= attempts) {
-        const text = `The run was started ${task.crashes} times and was interrupted each time`;
+        // Not `crashes`: a run that was interrupted right here has started no agent.
+        const text = `The run was started ${attempts} times and was interrupted each time`;
         this.#record(toFailed(this.run, this.#parts.newId(), text));
         return this.#end("settled");
       }
