@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)("the console behind a proxy, below a path", () => {
       await open("chat?agent=words");
       await say(page, "10 words, hold at 6");
       // The agent waits: the words arrive before the answer is complete, so the stream is not buffered.
-      await page.getByText("word5").first().waitFor();
+      await page.locator(".said-main", { hasText: "word5" }).waitFor();
       await page.locator(".composer textarea").press("Escape");
       await page.locator(".said-foot", { hasText: "Canceled" }).waitFor();
       await page.reload();
