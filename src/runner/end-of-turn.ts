@@ -11,6 +11,7 @@ import {
   withArtifact,
 } from "../model/index.ts";
 import type { Run } from "../ports/index.ts";
+import { contentSize } from "./output-check.ts";
 
 type ArtifactEvent = TaskEvent & { readonly type: "artifact" };
 type EndPolicy = Pick<AgentPolicy, "closeArtifacts" | "answerInStatus">;
@@ -92,7 +93,7 @@ function toClosingEvent(
   { artifact, isOpen, isWhole, isNew }: Followed,
   closing: Closing,
 ): ArtifactEvent | undefined {
-  const isFit = closing === "whole" && isNew && JSON.stringify(artifact).length <= LIMITS.eventBytesMax;
-  if (isFit && !isWhole) return { type: "artifact", artifact, append: false, last: true, join: false };
+  const whole: ArtifactEvent = { type: "artifact", artifact, append: false, last: true, join: false };
+  if (closing === "whole" && isNew && !isWhole && contentSize(whole) <= LIMITS.eventBytesMax) return whole;
   return isOpen ? { ...toTextAppend(artifact.artifactId, ""), last: true } : undefined;
 }
