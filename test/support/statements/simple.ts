@@ -109,7 +109,7 @@ const METHODS: Section = {
         expect(set).toEqual({ id, ...config });
       },
     ],
-    ["deliveries reach it", { file: "test/behaviour/push-dialects.test.ts", name: "simple" }],
+    ["deliveries reach it", { file: "test/behaviour/push-dialects.test.ts", name: 'dialect: "simple"' }],
     [
       "`tasks/pushNotification/get` returns the config",
       async probe => expect((await probe.share(push)).got).toMatchObject(config),
