@@ -223,18 +223,6 @@ describe("the reference matches the code", () => {
     expect([...new Set(promised)].filter(member => !members.includes(member))).toEqual([]);
   });
 
-  it("docs/dialects counts the statements of each vendor's document", () => {
-    const readme = documentOf("docs/dialects/README.md");
-    const rows = rowsOf(sectionOf(readme, "What holds of the vendors' documents"));
-    for (const name of ["langgraph", "orloj", "arbiter", "simple"]) {
-      const own = rows.filter(([document]) => document?.includes(`[${name}]`));
-      const sum = (column: number) => own.reduce((total, row) => total + Number(row[column]), 0);
-      const numbers = rowsOf(sectionOf(documentOf(`docs/dialects/${name}.md`), "Statements"));
-      const count = numbers.filter(([number]) => /^[LOAS]\d+$/.test(number ?? "")).length;
-      expect([name, sum(1), sum(3)]).toEqual([name, count, count]);
-    }
-  });
-
   it("statements that tests prove are in docs/dialects, and every statement there is proved", () => {
     const pages = DOCUMENTS.map(file => file.path).filter(path => path.startsWith("docs/dialects/"));
     const stated = pages.flatMap(statementsOf);

@@ -53,7 +53,8 @@ export interface AgentDefinition extends DeclaredSchemas {
   readonly contextAnswers?: boolean | undefined;
   /**
    * Artifacts that are still open when a turn ends get an empty last chunk with `lastChunk: true`. Clients of ADK keep
-   * streamed text only with it; default: it is added for messages whose metadata says that they come from ADK.
+   * streamed text only with it, ADK for Python only with a last chunk that has the whole artifact; default: it is added
+   * for messages that by their metadata come from ADK, in the form that it needs.
    */
   readonly closeArtifacts?: boolean | undefined;
   /** The completed status repeats the text of the artifacts, for clients that read only the status; default: false. */

@@ -23,6 +23,7 @@ beforeAll(async () => {
     { name: "plain", run },
     { name: "closing", closeArtifacts: true, run },
     { name: "open", closeArtifacts: false, run },
+    { name: "replying", replies: "message", run: (task, ctx) => ctx.reply(`re: ${task.text}`) },
     { name: "asking", run: (task, ctx) => (task.turn === 1 ? ctx.ask("Which one?") : `Took ${task.text}`) },
   ]);
 });
@@ -175,6 +176,71 @@ console.log(JSON.stringify({ sent, streamed, asked: textOf(status.message), answ
 `,
     );
     expect(turns).toEqual(TURNS);
+  });
+});
+
+const agUi = installPackages("ag-ui-a2a", ["@ag-ui/a2a-middleware@0.0.2"]);
+
+/**
+ * An agent of AG-UI that delegates its first turn to the remote agent, and then repeats the results. Its events come
+ * one by one, as those of a model do: the middleware finds no arguments of a tool call whose events come all at once.
+ */
+const AG_UI = `
+import { A2AMiddlewareAgent } from "@ag-ui/a2a-middleware";
+import { AbstractAgent, EventType } from "@ag-ui/client";
+import { Observable } from "rxjs";
+const [address, agentName] = process.argv.slice(2);
+class Delegating extends AbstractAgent {
+  run({ messages, threadId, runId }) {
+    const result = messages.findLast(({ role }) => role === "tool")?.content;
+    const tool = { toolCallId: "call", toolCallName: "send_message_to_a2a_agent" };
+    const events = result
+      ? [
+          { type: EventType.TEXT_MESSAGE_START, messageId: "end", role: "assistant" },
+          { type: EventType.TEXT_MESSAGE_CONTENT, messageId: "end", delta: result },
+          { type: EventType.TEXT_MESSAGE_END, messageId: "end" },
+        ]
+      : [
+          { type: EventType.TOOL_CALL_START, ...tool },
+          { type: EventType.TOOL_CALL_ARGS, ...tool, delta: JSON.stringify({ agentName, task: "one" }) },
+          { type: EventType.TOOL_CALL_END, ...tool },
+        ];
+    const ids = { threadId, runId };
+    return new Observable(async observer => {
+      for (const event of [{ type: EventType.RUN_STARTED, ...ids }, ...events, { type: EventType.RUN_FINISHED, ...ids }]) {
+        observer.next(event);
+        await new Promise(setImmediate);
+      }
+      observer.complete();
+    });
+  }
+}
+console.debug = () => {};
+const agent = new A2AMiddlewareAgent({ agentUrls: [\`\${address}/\${agentName}\`], orchestrationAgent: new Delegating() });
+agent.messages = [{ id: "1", role: "user", content: "hi" }];
+const seen = [];
+await agent.runAgent({}, { onEvent: ({ event }) => void seen.push(event) });
+const find = type => seen.find(event => event.type === type);
+console.log(JSON.stringify({
+  result: find(EventType.TOOL_CALL_RESULT)?.content,
+  said: find(EventType.TEXT_MESSAGE_CONTENT)?.delta,
+}));
+`;
+
+describe.skipIf(agUi === undefined)("@ag-ui/a2a-middleware 0.0.2", () => {
+  const delegate = (agent: string) =>
+    runModule(agUi as string, "delegate.mjs", AG_UI, `${server.url}/agents`, agent);
+
+  it("gets the whole task as the result of its tool, although it sends the role `agent`", async () => {
+    const { result, said } = (await delegate("plain")) as { readonly result: string; readonly said: string };
+    const task = JSON.parse(result);
+    expect(task).toMatchObject({ kind: "task", status: { state: "completed" } });
+    expect(task.artifacts[0].parts).toEqual([{ kind: "text", text: "You said one" }]);
+    expect(said).toBe(`A2A Agent Response: ${result}`);
+  });
+
+  it("gets the text of an agent that replies with a message", async () => {
+    expect(await delegate("replying")).toEqual({ result: "re: one", said: "A2A Agent Response: re: one" });
   });
 });
 

@@ -22,6 +22,14 @@ const AGENTS: readonly AgentDefinition[] = [
   { name: "slow", run: slow },
   { name: "open", closeArtifacts: false, run: slow },
   { name: "closing", closeArtifacts: true, run: slow },
+  {
+    name: "marking",
+    async *run(_task, ctx) {
+      yield ctx.text("one ");
+      yield ctx.text("two ", { last: true });
+      yield ctx.text("three", { name: "other", last: true });
+    },
+  },
   { name: "returning", closeArtifacts: true, run: () => "whole" },
   {
     name: "asking",
@@ -58,6 +66,14 @@ async function chunksOf(
 ): Promise<(readonly [string, boolean])[]> {
   const more = { metadata };
   const params = method === "SendStreamingMessage" ? sendParams("go", more) : sendParamsV03("go", more);
+  return readChunks(name, method, params);
+}
+
+async function readChunks(
+  name: string,
+  method: string,
+  params: object,
+): Promise<(readonly [string, boolean])[]> {
   const events = await (await openStream(url(name), method, params)).all();
   return events
     .map(({ data }) => data.result.artifactUpdate ?? (data.result.kind === "artifact-update" && data.result))
@@ -76,6 +92,22 @@ describe("the last chunk of an artifact", () => {
       (await chunksOf(name, "message/stream", adk)).map(([, last]) => last);
     expect(await isLast("slow")).toEqual([false, false, false, true, true]);
     expect(await isLast("open")).toEqual([false, false, false]);
+  });
+
+  it("is followed by the whole artifact for messages of ADK for Python, which marks what its user wrote", async () => {
+    const parts = (part: object) => ({ parts: [{ ...part, metadata: { is_user_input: true } }] });
+    const v1 = sendParams("go", parts({ text: "go" }));
+    const v03 = sendParamsV03("go", parts({ kind: "text", text: "go" }));
+    const whole = [["one two ", true] as const, ["three", true] as const];
+    for (const name of ["slow", "closing"]) {
+      expect((await readChunks(name, "SendStreamingMessage", v1)).slice(-2)).toEqual(whole);
+      expect((await readChunks(name, "message/stream", v03)).slice(-2)).toEqual(whole);
+      const { artifacts } = taskOf((await rpc(url(name), "SendMessage", v1)).body);
+      expect(artifacts.map((one: { parts: [] }) => partsText(one.parts))).toEqual(["one two ", "three"]);
+    }
+    expect((await readChunks("marking", "SendStreamingMessage", v1)).at(-1)).toEqual(["one two ", true]);
+    expect(await readChunks("returning", "SendStreamingMessage", v1)).toEqual([["whole", true]]);
+    expect(await readChunks("open", "SendStreamingMessage", v1)).toHaveLength(3);
   });
 
   it("is followed by an empty one with closeArtifacts, once for each artifact", async () => {

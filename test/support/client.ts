@@ -109,7 +109,7 @@ async function* readSse(response: Response): AsyncGenerator<SseEvent, undefined>
   }
 }
 
-function toEvent(block: string): SseEvent | null {
+export function toEvent(block: string): SseEvent | null {
   const field = (name: string): string | undefined =>
     block
       .split("\n")
