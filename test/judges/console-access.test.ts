@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser)("the console of a server with tokens", () => {
       await eve.page.locator(".composer textarea").or(expired).first().waitFor();
       if (!(await expired.isVisible())) {
         await say(eve.page, `${total} words`);
-        await eve.page.getByText("word2").or(expired).first().waitFor();
+        await eve.page.getByRole("log").getByText("word2").or(expired).first().waitFor();
         await eve.page.locator(".composer textarea").fill("what I was about to write");
         if (!(await expired.isVisible())) return [eve, total];
       }

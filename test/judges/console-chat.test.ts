@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)("the chat of the console", () => {
   it("streams an answer word by word, with its progress, and shows what it cost", async () => {
     await talk("words", "15 words");
     await one.page.getByText("Writing 15 words").first().waitFor();
-    await one.page.getByText("word3").first().waitFor();
+    await one.page.getByRole("log").getByText("word3").first().waitFor();
     await one.page.getByText("12 tokens in, 15 out").waitFor();
     expect((await answer().locator(".prose").innerText()).trim()).toBe(numbered(15));
     expect(one.page.url()).toMatch(/\/console\/chat\/words\/[\w-]+$/);
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)("the chat of the console", () => {
 
   it("loses and repeats no word when the page is reloaded in the middle of an answer", async () => {
     await talk("words", "25 words");
-    await one.page.getByText("word5").first().waitFor();
+    await one.page.getByRole("log").getByText("word5").first().waitFor();
     await one.page.reload();
     await one.page.getByText("tokens in, 25 out").waitFor();
     expect((await answer().locator(".prose").innerText()).trim()).toBe(numbered(25));
@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)("the chat of the console", () => {
 
   it("loses and repeats no word when the server is killed and restarted in the middle of an answer", async () => {
     await talk("words", "40 words, hold at 20");
-    await one.page.getByText("word19").first().waitFor();
+    await one.page.getByRole("log").getByText("word19").first().waitFor();
     const { port } = server;
     await server.kill();
     await one.page.getByText("Reconnecting").first().waitFor();
@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)("the chat of the console", () => {
 
   it("stops a task, tries again, and edits a message", async () => {
     await talk("words", "500 words");
-    await one.page.getByText("word2").first().waitFor();
+    await one.page.getByRole("log").getByText("word2").first().waitFor();
     await one.page.locator(".composer textarea").press("Escape");
     await one.page.locator(".said-foot", { hasText: "Canceled" }).waitFor();
     await one.page.getByRole("button", { name: "Edit and send again" }).click();
