@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from "../lib/json.ts";
+import type { JsonObject } from "../lib/json.ts";
 import type { AgentAddress } from "./address.ts";
 import { ClientError } from "./errors.ts";
-import { type HttpAccess, notFromAgent, readText, sendRequest, toHttpError } from "./http.ts";
+import { findJson, type HttpAccess, notFromAgent, readText, sendRequest, toHttpError } from "./http.ts";
 import { CLIENT_BINDINGS, type ClientBinding, type DialectName, type ProtocolBinding } from "./protocols.ts";
 import { asList, asObject, asText, hasMember } from "./read.ts";
 
@@ -42,11 +42,9 @@ async function tryCard(
 }
 
 function parseCard(url: string, text: string): JsonObject {
-  try {
-    const card = asObject(JSON.parse(text) as Json);
-    if (asText(card.name) !== undefined) return card;
-  } catch {}
-  throw notFromAgent(`${url} is not an agent card`, text);
+  const card = asObject(findJson(text));
+  if (asText(card.name) === undefined) throw notFromAgent(`${url} is not an agent card`, text);
+  return card;
 }
 
 export interface AgentEndpoint extends ClientBinding {
@@ -165,8 +163,12 @@ const withScheme = (address: string, cardUrl: string): string =>
 
 function noUsableInterface(found: FetchedCard, transports: readonly ProtocolBinding[]): ClientError {
   const offered = readInterfaces(found).map(iface => `${iface.binding} ${iface.version}`.trim());
-  return new ClientError(
-    `The agent at ${found.url} offers ${offered.join(", ") || "no interface"}; ` +
-      `this client supports ${transports.join(", ")}, and A2A up to 1.0`,
+  const supported = [...transports, "A2A up to 1.0"].join(", ");
+  return notUsable(
+    `The agent at ${found.url} offers ${offered.join(", ") || "no interface"}; this client supports ${supported}`,
   );
 }
+
+/** The client has not the protocol, or not the transport, of the agent. */
+export const notUsable = (message: string): ClientError =>
+  new ClientError(message, undefined, undefined, "version-not-supported");

@@ -11,6 +11,7 @@ import {
 } from "./errors.ts";
 import { HTTP_FAULTS } from "./faults.ts";
 import { CLIENT_LIMITS } from "./limits.ts";
+import { asObject, asText } from "./read.ts";
 
 type HeaderRecord = Readonly<Record<string, string>>;
 
@@ -150,10 +151,17 @@ export async function readText(url: string, response: Response): Promise<string>
 }
 
 export function parseJson(url: string, text: string): Json {
+  const json = findJson(text);
+  if (json === undefined) throw notFromAgent(`${url} did not respond with JSON`, text);
+  return json;
+}
+
+/** undefined: it is not JSON. */
+export function findJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    throw notFromAgent(`${url} did not respond with JSON`, text);
+    return undefined;
   }
 }
 
@@ -194,15 +202,9 @@ export function toHttpError(url: string, response: Response, text: string): Clie
 
 /** The sentence in a JSON error: `{"error":{"message":"…"}}`, `{"error":"…"}`, `{"message":"…"}`, `{"detail":"…"}`. */
 function readReason(text: string): string | undefined {
-  try {
-    const body = JSON.parse(text) as { error?: { message?: unknown }; message?: unknown; detail?: unknown };
-    const reason = [body.error?.message, body.error, body.message, body.detail].find(
-      one => typeof one === "string",
-    );
-    return typeof reason === "string" && reason !== "" ? excerpt(reason) : undefined;
-  } catch {
-    return undefined;
-  }
+  const { error, message, detail } = asObject(findJson(text));
+  const reason = [asObject(error).message, error, message, detail].map(asText).find(one => one !== undefined);
+  return reason ? excerpt(reason) : undefined;
 }
 
 /** RFC 9110 §10.2.3, seconds only. 503 and 429 without the header: the request was not processed either. */

@@ -3,7 +3,15 @@ import type { FaultCode } from "../model/index.ts";
 import { ClientError, excerpt, type RemoteError } from "./errors.ts";
 import { readEvents, streamHeaders } from "./event-stream.ts";
 import { toRefusal } from "./faults.ts";
-import { type HttpTarget, isEventStream, parseJson, readText, sendRequest, toHttpError } from "./http.ts";
+import {
+  findJson,
+  type HttpTarget,
+  isEventStream,
+  parseJson,
+  readText,
+  sendRequest,
+  toHttpError,
+} from "./http.ts";
 import { asObject, asText } from "./read.ts";
 import type { Transport, TransportEvent, TransportRequest } from "./transport.ts";
 
@@ -62,14 +70,12 @@ const post = (
 async function readJson(url: string, response: Response): Promise<Json> {
   const text = await readText(url, response);
   if (response.ok) return parseJson(url, text);
-  try {
-    const json = JSON.parse(text) as Json;
-    // Missing authentication and overload are recognized by the HTTP status.
-    const isHttpError = response.status === 401 || response.status === 429 || response.status === 503;
-    if (!isHttpError && asObject(asObject(json).error).code !== undefined && asObject(json).jsonrpc)
-      return json;
-  } catch {}
-  throw toHttpError(url, response, text);
+  const json = asObject(findJson(text));
+  // Missing authentication and overload are recognized by the HTTP status.
+  const isHttpError = response.status === 401 || response.status === 429 || response.status === 503;
+  if (isHttpError || asObject(json.error).code === undefined || !json.jsonrpc)
+    throw toHttpError(url, response, text);
+  return json;
 }
 
 function resultOf(target: JsonRpcTarget, method: string, envelope: Json): Json {

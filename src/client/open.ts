@@ -7,6 +7,7 @@ import {
   dialectOf,
   type FetchedCard,
   fetchCard,
+  notUsable,
   readInterfaces,
   toEndpoint,
 } from "./card.ts";
@@ -83,16 +84,15 @@ export async function openAgent(
   return { ...createRemoteAgent(found.card, endpoint, transport), card: found.card };
 }
 
-const ALL: readonly ProtocolBinding[] = ["JSONRPC", "HTTP+JSON", "GRPC"];
-const OVER_FETCH: readonly ProtocolBinding[] = ["JSONRPC", "HTTP+JSON"];
+const TRANSPORTS: readonly ProtocolBinding[] = ["JSONRPC", "HTTP+JSON", "GRPC"];
 
 /** Options take precedence over the card. */
 function chooseProtocol(parts: OpenAgentParts, found: FetchedCard): AgentEndpoint {
-  const { url, dialect } = parts;
+  const { url, dialect, transport } = parts;
   if (dialect !== undefined) return toDialectEndpoint(parts, dialect, found);
-  const usable = parts.access(baseOf(parts)).grpc ? ALL : OVER_FETCH;
-  const allowed = parts.transport ? usable.filter(one => one === parts.transport) : usable;
-  const chosen = chooseEndpoint(found, allowed);
+  const { grpc } = parts.access(baseOf(parts));
+  const usable = TRANSPORTS.filter(one => (!transport || one === transport) && (grpc || one !== "GRPC"));
+  const chosen = chooseEndpoint(found, usable);
   return url === undefined ? chosen : { ...chosen, url };
 }
 
@@ -101,12 +101,12 @@ const baseOf = ({ source }: OpenAgentParts): string => ("base" in source ? sourc
 function toDialectEndpoint(parts: OpenAgentParts, dialect: DialectName, found: FetchedCard): AgentEndpoint {
   const { transport = "JSONRPC" } = parts;
   const binding = CLIENT_BINDINGS[dialect].find(one => one.transport === transport);
-  if (!binding) throw new ClientError(`The dialect ${dialect} is not supported over ${transport}`);
+  if (!binding) throw notUsable(`The dialect ${dialect} is not supported over ${transport}`);
   const interfaces = readInterfaces(found).filter(one => one.binding === transport);
   const iface = interfaces.find(one => dialectOf(one) === dialect) ?? interfaces[0];
   if (iface && parts.url === undefined) return toEndpoint(iface, binding, found.url);
   const url = parts.url ?? baseOf(parts);
-  if (!url) throw new ClientError(`The card has no interface with ${transport}`);
+  if (!url) throw notUsable(`The card has no interface with ${transport}`);
   return { ...binding, url };
 }
 
@@ -126,7 +126,7 @@ async function createTransport(endpoint: AgentEndpoint, access: AgentAccess): Pr
         : createRest({ ...target, pathPrefix: "/v1", mediaType: "application/json" });
     case "GRPC": {
       if (!access.grpc)
-        throw new ClientError(`${url} is not called: gRPC is not allowed; set the option endpoint`);
+        throw notUsable(`gRPC to ${url} needs the URL as an option, and in dragoman/client the option grpc`);
       return access.grpc(target);
     }
   }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../lib/json.ts";
 import { type Part, TASK_STATES } from "../model/index.ts";
 import { v1 } from "../protocol/a2a-v1/client.ts";
-import { v03, v03Rest } from "../protocol/a2a-v03/client.ts";
+import { v03, v03Proto } from "../protocol/a2a-v03/client.ts";
 import { parseAgentAddress } from "./address.ts";
 import { chooseEndpoint, readInterfaces } from "./card.ts";
 import type { ClientDialect } from "./client-protocol.ts";
@@ -24,7 +24,7 @@ const isWrapped = (name: string): boolean => /1\.0|proto/.test(name);
 const DIALECTS: readonly (readonly [string, ClientDialect])[] = [
   ["A2A 1.0", v1],
   ["A2A 0.3", v03],
-  ["A2A 0.3 proto", v03Rest],
+  ["A2A 0.3 proto", v03Proto],
 ];
 
 /** The same shapes in both directions: a message that is written can be read. */

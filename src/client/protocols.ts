@@ -1,7 +1,7 @@
 import { v1 } from "../protocol/a2a-v1/client.ts";
 import { v01 } from "../protocol/a2a-v01/client.ts";
 import { v02 } from "../protocol/a2a-v02/client.ts";
-import { v03, v03Grpc, v03Rest } from "../protocol/a2a-v03/client.ts";
+import { v03, v03Proto } from "../protocol/a2a-v03/client.ts";
 import { arbiter } from "../protocol/arbiter/client.ts";
 import { langgraph } from "../protocol/langgraph/client.ts";
 import { orloj } from "../protocol/orloj/client.ts";
@@ -22,7 +22,7 @@ const over = (transport: ProtocolBinding, dialect: ClientDialect): ClientBinding
 /** By the name of the dialect in the configuration; the first transport is preferred. */
 export const CLIENT_BINDINGS = {
   v1: [over("JSONRPC", v1), over("HTTP+JSON", v1), over("GRPC", v1)],
-  "v0.3": [over("JSONRPC", v03), over("HTTP+JSON", v03Rest), over("GRPC", v03Grpc)],
+  "v0.3": [over("JSONRPC", v03), over("HTTP+JSON", v03Proto), over("GRPC", v03Proto)],
   "v0.2": [over("JSONRPC", v02)],
   "v0.1": [over("JSONRPC", v01)],
   langgraph: [over("JSONRPC", langgraph)],

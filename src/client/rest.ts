@@ -6,6 +6,7 @@ import { readEvents, streamHeaders } from "./event-stream.ts";
 import { findFault, HTTP_FAULTS, toRefusal } from "./faults.ts";
 import {
   type ClientRequest,
+  findJson,
   type HttpTarget,
   isEventStream,
   parseJson,
@@ -68,7 +69,7 @@ async function sendAndCheck(
   if (response.ok) return response;
   const text = await readText(http.url, response);
   const { status } = response;
-  const json = status === 401 || status === 429 || status >= 500 ? undefined : parseBody(text);
+  const json = status === 401 || status === 429 || status >= 500 ? undefined : findJson(text);
   throw isObject(json) ? toRemoteError(target, request, status, json) : toHttpError(http.url, response, text);
 }
 
@@ -79,13 +80,12 @@ function toRequest(
 ): ClientRequest {
   const [method, template] = findPath(request.method);
   const { tenant, ...rest }: Record<string, Json> = { ...request.params };
-  const tenantPath = tenant === undefined ? "" : `/${encodeURIComponent(String(tenant))}`;
-  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = encodeURIComponent(String(rest[name]));
+  const tenantPath = tenant === undefined ? "" : "/{tenant}";
+  const path = `${tenantPath}${template}`.replace(/\{(\w+)\}/g, (_, name: string) => {
     delete rest[name];
-    return value;
+    return encodeURIComponent(String(request.params[name]));
   });
-  const url = `${trimEnd(target.url, "/")}${target.pathPrefix}${tenantPath}${path}`;
+  const url = `${trimEnd(target.url, "/")}${target.pathPrefix}${path}`;
   const headers = { ...more, ...target.headers, ...request.headers };
   if (method !== "POST") return { method, url: url + toQuery(rest), headers };
   return {
@@ -97,8 +97,8 @@ function toRequest(
 }
 
 function toQuery(params: JsonObject): string {
-  const query = Object.entries(params).map(([name, value]) => [name, String(value)]);
-  return query.length === 0 ? "" : `?${new URLSearchParams(query)}`;
+  const query = `${new URLSearchParams(params as Record<string, string>)}`;
+  return query && `?${query}`;
 }
 
 /** v1 §11.6 has an object `error` with details; servers of v0.3 send the JSON-RPC error without an envelope. */
@@ -113,12 +113,4 @@ function toRemoteError(
   const reason = asText(message) ?? excerpt(JSON.stringify(json));
   const fault = (typeof code === "number" && findFault(code)) || HTTP_FAULTS[status];
   return toRefusal({ url, method, reason, details, fault, status: `HTTP ${status}` });
-}
-
-function parseBody(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }

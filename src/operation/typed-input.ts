@@ -36,7 +36,7 @@ function invalidInput(send: SendRequest, { issue, skill, skills }: RefusedInput)
   const input = inputOf(parts);
   const at = findCarrier(parts, input, String(issue.path[0]));
   const path = formatPath(issue.path);
-  const carrier = send.inputField ?? carrierName(input.carrier, at);
+  const carrier = send.inputField ?? carrierName(send, input.carrier, at);
   // The members of a text, and of data that is not there, are no parameters.
   const field = input.carrier === "data" ? formatPath([carrier, ...issue.path]) : carrier;
   const member = input.carrier === "data" || path === "" ? "" : ` ${path}:`;
@@ -51,7 +51,12 @@ function invalidInput(send: SendRequest, { issue, skill, skills }: RefusedInput)
   );
 }
 
-function carrierName(carrier: "data" | "text" | "none", at: number): string {
-  if (carrier === "none") return "message.parts";
-  return `message.parts[${at}].${carrier}`;
+function carrierName(
+  { partNames: { parts, data } = PART_NAMES }: SendRequest,
+  carrier: "data" | "text" | "none",
+  at: number,
+): string {
+  if (carrier === "none") return parts;
+  return `${parts}[${at}].${carrier === "data" ? data : carrier}`;
 }
+const PART_NAMES = { parts: "message.parts", data: "data" };

@@ -145,6 +145,8 @@ export interface SendRequest {
   readonly threadless?: true;
   /** The parameter that holds the data of the message, in the dialects that have no `message.parts`. */
   readonly inputField?: string;
+  /** The parameter with the parts, and the member of a part with its data; absent: `message.parts` and `data`. */
+  readonly partNames?: { readonly parts: string; readonly data: string };
   /** The member of the agent's input for text; an agent whose input schema lacks it takes no text. */
   readonly textInto?: string;
   readonly metadata?: JsonObject;

@@ -4,11 +4,12 @@ import { type AgentUpdate, dedupe } from "../client/dedupe.ts";
 import { openAgent, type RemoteAgent } from "../client/open.ts";
 import { updateProgress } from "../client/progress.ts";
 import type { DialectName } from "../client/protocols.ts";
+import { answers } from "../client/questions.ts";
 import { readResumable } from "../client/resume.ts";
 import { type RetryOptions, withRetry } from "../client/retry.ts";
 import { readStarted, startStream } from "../client/start-stream.ts";
 import type { OutgoingMessage, RemoteTask } from "../client/types.ts";
-import type { Json } from "../lib/json.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
 import { type Message, type Part, textOf } from "../model/index.ts";
 import type { Fetch } from "../ports/index.ts";
 import { settle } from "./virtual-clock.ts";
@@ -22,12 +23,18 @@ export interface CallerOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A text, the data of a data part, or parts. */
-export type TestContent = string | readonly Part[] | { readonly data: Json };
+/** A text, the data of a data part, the answers to the questions of `ctx.askAll` by their ids, or parts. */
+export type TestContent =
+  | string
+  | readonly Part[]
+  | { readonly data: Json }
+  | { readonly answers: Readonly<Record<string, Json>> };
 
 export interface TestSendOptions {
   readonly contextId?: string | undefined;
   readonly taskId?: string | undefined;
+  /** Of the message: `{ skillId: "route" }` names a skill. */
+  readonly metadata?: JsonObject | undefined;
 }
 
 export interface Received {
@@ -121,7 +128,7 @@ export class CallerConnection {
     return this.#agent;
   }
 
-  #toMessage(content: TestContent, { contextId, taskId }: TestSendOptions): OutgoingMessage {
+  #toMessage(content: TestContent, { contextId, taskId, metadata }: TestSendOptions): OutgoingMessage {
     const messageId = `${this.#newId()}-${++this.#sent}`;
     return {
       messageId,
@@ -129,12 +136,14 @@ export class CallerConnection {
       headers: { "idempotency-key": messageId },
       ...(contextId !== undefined && { contextId }),
       ...(taskId !== undefined && { taskId }),
+      ...(metadata && { metadata }),
     };
   }
 }
 
 function toParts(content: TestContent): readonly Part[] {
   if (typeof content === "string") return [{ kind: "text", text: content }];
+  if ("answers" in content) return [answers(content.answers)];
   return "data" in content ? [{ kind: "data", data: content.data }] : content;
 }
 

@@ -1,5 +1,6 @@
 /** A task of a test server: what its caller got, and what the log has about it. */
 import type { AgentUpdate } from "../client/dedupe.ts";
+import { type AgentQuestion, questionsOf } from "../client/questions.ts";
 import type { RemoteState } from "../client/types.ts";
 import type { Json } from "../lib/json.ts";
 import {
@@ -38,6 +39,8 @@ export class TestTask {
   readonly text: string;
   /** The text of the status: a question, progress, or the reason of a failure. */
   readonly statusText: string;
+  /** What the task asks; several after `ctx.askAll`, each with its id. Empty: it does not wait for input. */
+  readonly questions: readonly AgentQuestion[];
   readonly artifacts: readonly Artifact[];
   readonly history: readonly Message[];
   readonly #access: TaskAccess;
@@ -50,6 +53,7 @@ export class TestTask {
     this.state = task?.state ?? "completed";
     this.text = textIn(received);
     this.statusText = textOf(task?.message?.parts ?? []);
+    this.questions = task ? questionsOf(task) : [];
     this.artifacts = task?.artifacts ?? [];
     this.history = task?.history ?? [];
   }

@@ -1,10 +1,12 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createGrpc } from "../../src/client/grpc/index.ts";
 import {
   answers,
   type ConnectedAgent,
   type ConnectOptions,
   connect,
+  type JsonObject,
   questionsOf,
   replyText,
   toBlob,
@@ -52,6 +54,13 @@ afterAll(async () => {
 const open = async (options: ConnectOptions = {}, to: Parameters<typeof connect>[0] = proxy.url) =>
   (agent = await connect(to, { retryDelaysMs: [5, 5, 5], ...options }));
 
+/** The card of the agent with one interface, which is changed. */
+async function cardWith(change: JsonObject): Promise<JsonObject> {
+  const { card } = await open();
+  const [first] = card.supportedInterfaces as readonly JsonObject[];
+  return { ...card, url: null, supportedInterfaces: [{ ...first, ...change }] };
+}
+
 describe("connect", () => {
   it("accepts a URL object, the address of a card, a card, and the name of an agent", async () => {
     const { card } = await open({}, new URL(proxy.url));
@@ -72,6 +81,23 @@ describe("connect", () => {
     await expect(connect("http://127.0.0.1:9", { retryDelaysMs: [1] })).rejects.toBeInstanceOf(
       UnavailableError,
     );
+  });
+
+  it("says that it cannot use any interface of the card", async () => {
+    const card = await cardWith({ protocolBinding: "GRPC", protocolVersion: "1.0" });
+    await expect(connect(card)).rejects.toMatchObject({
+      name: "ClientError",
+      code: "version-not-supported",
+      message: expect.stringMatching(
+        /offers GRPC 1\.0; this client supports JSONRPC, HTTP\+JSON, A2A up to 1\.0$/,
+      ),
+    });
+    await expect(connect(card, { dialect: "v1", transport: "GRPC" })).rejects.toMatchObject({
+      code: "version-not-supported",
+      message: expect.stringContaining("needs the URL as an option, and in dragoman/client the option grpc"),
+    });
+    for (const one of [{ protocolBinding: "SOAP" }, { protocolVersion: "9.0" }])
+      await expect(connect(await cardWith(one))).rejects.toMatchObject({ code: "version-not-supported" });
   });
 
   it("is ended by a signal", async () => {
@@ -211,8 +237,12 @@ describe("tasks", () => {
     ["v0.3", "JSONRPC"],
     ["v0.3", "HTTP+JSON"],
     ["v0.2", "JSONRPC"],
+    ["v1", "GRPC"],
+    ["v0.3", "GRPC"],
   ] as const)("have webhooks in %s over %s", async (dialect, transport) => {
-    await open({ dialect, transport, url: dialect === "v0.2" ? `${proxy.url}/` : undefined });
+    // gRPC is not called through the proxy.
+    const url = transport === "GRPC" ? server.url : dialect === "v0.2" ? `${proxy.url}/` : undefined;
+    await open({ dialect, transport, url, grpc: createGrpc });
     const { push } = agent.task((await agent.send("hi")).id);
     const authentication = { scheme: "Bearer", credentials: "secret" };
     const set = await push.set({ id: "w1", url: "https://hooks.example/1", token: "t", authentication });

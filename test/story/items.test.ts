@@ -1,19 +1,9 @@
-import { afterAll, afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { agent } from "../../src/agent/definition.ts";
 import type { Json } from "../../src/lib/json.ts";
-import { serveGuarded } from "../support/callers.ts";
-import { rpcResult, V1 } from "../support/official-dialects.ts";
-import { serve, type TestServer, tempFolder } from "../support/server.ts";
+import { createTestServer, type TestCaller } from "../../src/testing/index.ts";
 
 /** The long-term memory of callers, used by agents. */
-
-let server: Pick<TestServer, "url" | "stop"> | undefined;
-const folder = tempFolder();
-afterEach(async () => {
-  await server?.stop();
-  server = undefined;
-});
-afterAll(() => folder.remove());
 
 const keeper = agent({
   name: "keeper",
@@ -27,43 +17,42 @@ const keeper = agent({
 });
 const reader = agent({ ...keeper, name: "reader" });
 
-async function ask(agentName: string, text: string, headers: Record<string, string> = {}): Promise<unknown> {
-  const url = `${server?.url}/agents/${agentName}`;
-  const task = V1.taskIn(await rpcResult(url, "SendMessage", V1.sendParams(text), headers));
-  return task.artifacts[0].parts[0].data;
-}
+const ask = async (caller: TestCaller, text: string): Promise<unknown> => (await caller.send(text)).data;
 
 test("values outlive contexts, are shared by agents, and survive a restart", async () => {
-  server = await serve([keeper, reader], { data: folder.path });
-  await ask("keeper", "keep first hello");
-  expect(await ask("reader", "get first")).toEqual({ item: { text: "hello" }, found: [] });
-  await server.stop();
-  server = await serve([keeper, reader], { data: folder.path });
-  expect(await ask("reader", "get first")).toMatchObject({ item: { text: "hello" } });
+  await using server = await createTestServer([keeper, reader]);
+  await ask(server, "keep first hello");
+  const other = server.caller({ agent: "reader" });
+  expect(await ask(other, "get first")).toEqual({ item: { text: "hello" }, found: [] });
+  await server.crash();
+  expect(await ask(other, "get first")).toMatchObject({ item: { text: "hello" } });
 });
 
 test("each caller has its own", async () => {
-  const guarded = await serveGuarded([keeper]);
-  server = guarded;
-  const alice = await guarded.issue("alice", { tenants: ["acme"] });
-  const others = [
-    await guarded.issue("bob", { tenants: ["acme"] }),
-    await guarded.issue("alice", { tenants: ["beta"] }),
+  const apiKeys = [
+    { key: "the secret key of alice", principal: "alice", tenant: "acme" },
+    { key: "the secret key of bob", principal: "bob", tenant: "acme" },
+    { key: "the secret key of another alice", principal: "alice", tenant: "beta" },
   ];
-  await ask("keeper", "keep mine hello", alice.headers);
-  expect(await ask("keeper", "get mine", alice.headers)).toMatchObject({ item: { text: "hello" } });
-  for (const { headers } of others) {
-    expect(await ask("keeper", "get mine", headers)).toEqual({ item: null, found: [] });
-    expect(await ask("keeper", "find hello", headers)).toEqual({ item: null, found: [] });
+  await using server = await createTestServer({ agents: [keeper], auth: "api-key", apiKeys });
+  const [alice, ...others] = apiKeys.map(({ key }) => server.caller({ headers: { "x-api-key": key } }));
+  await ask(alice as TestCaller, "keep mine hello");
+  expect(await ask(alice as TestCaller, "get mine")).toMatchObject({ item: { text: "hello" } });
+  for (const other of others) {
+    expect(await ask(other, "get mine")).toEqual({ item: null, found: [] });
+    expect(await ask(other, "find hello")).toEqual({ item: null, found: [] });
   }
 });
 
 test("an embedding function of the config lets agents search by meaning", async () => {
   const embed = async (texts: readonly string[]) =>
     texts.map(text => [text.includes("cat") ? 1 : 0, text.includes("car") ? 1 : 0, 0.1]);
-  server = await serve([keeper], { items: { embed, dims: 3, fields: ["text"] } });
-  await ask("keeper", "keep one a cat");
-  await ask("keeper", "keep two a car");
-  expect(await ask("keeper", "find car")).toMatchObject({ found: ["two", "one"] });
-  expect(await ask("keeper", "find cat")).toMatchObject({ found: ["one", "two"] });
+  await using server = await createTestServer({
+    agents: [keeper],
+    items: { embed, dims: 3, fields: ["text"] },
+  });
+  await ask(server, "keep one a cat");
+  await ask(server, "keep two a car");
+  expect(await ask(server, "find car")).toMatchObject({ found: ["two", "one"] });
+  expect(await ask(server, "find cat")).toMatchObject({ found: ["one", "two"] });
 });

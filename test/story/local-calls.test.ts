@@ -2,17 +2,26 @@ import { afterEach, expect, it } from "vitest";
 import type { CallReply } from "../../src/agent/calls.ts";
 import type { AgentTask, Ctx } from "../../src/agent/context.ts";
 import { type AgentDefinition, agent } from "../../src/agent/definition.ts";
-import { adminGet } from "../support/admin-client.ts";
-import { openStream, rpc, sendParams, until } from "../support/client.ts";
+import type { ServerOptions } from "../../src/index.ts";
+import {
+  createTestServer,
+  type TestCaller,
+  type TestServer,
+  type TestTask,
+  taskMatchers,
+} from "../../src/testing/index.ts";
+import { rpc, sendParams, until } from "../support/client.ts";
 import { aborted } from "../support/gate.ts";
-import { serve, type TestServer } from "../support/server.ts";
-import { partsText, stateOf, taskOf, textOf } from "../support/wire.ts";
+import { serve } from "../support/server.ts";
+import "../support/task-matchers.ts";
+
+expect.extend(taskMatchers);
 
 /** `ctx.call` with the name of an agent of the same server. test/chaos/local-calls-kill.test.ts has the kills. */
 
 let server: TestServer;
 let seen: { readonly task: AgentTask; readonly ctx: Ctx }[];
-afterEach(() => server.stop());
+afterEach(() => server.close());
 
 const critic: AgentDefinition = {
   name: "critic",
@@ -38,12 +47,14 @@ const typed = agent({
 const inner: AgentDefinition = { name: "inner", access: "internal", run: task => `inner: ${task.text}` };
 const secret: AgentDefinition = { name: "secret", tenants: ["other"], run: () => "secret" };
 
-async function start(run: AgentDefinition["run"], settings: Parameters<typeof serve>[1] = {}): Promise<void> {
+async function start(run: AgentDefinition["run"], settings: ServerOptions = {}): Promise<void> {
   seen = [];
-  server = await serve([{ name: "chief", run }, critic, replier, typed, secret, inner], settings);
+  const agents = [{ name: "chief", run }, critic, replier, typed, secret, inner];
+  server = await createTestServer({ agents, ...settings });
 }
-const send = async (text: string, headers: Record<string, string> = {}): Promise<object> =>
-  (await rpc(`${server.url}/agents/chief`, "SendMessage", sendParams(text), headers)).body;
+const callerOf = (name: string): TestCaller => server.caller({ agent: name });
+/** The task that the first call began. */
+const calledTask = (): Promise<TestTask> => callerOf("critic").task(seen[0]?.task.id ?? "");
 
 it("returns text, artifacts and state; the called task belongs to the same caller", async () => {
   let reply: CallReply | undefined;
@@ -51,11 +62,10 @@ it("returns text, artifacts and state; the called task belongs to the same calle
     reply = await ctx.call("critic", task.text);
     return reply.text;
   });
-  expect(textOf(await send("two"))).toBe("one two");
+  expect(await server.send("two")).toComplete("one two");
   expect(reply).toMatchObject({ state: "completed", message: null, usage: { tokens: 3 }, to: "critic" });
   expect(reply?.artifacts).toHaveLength(1);
-  const { body } = await rpc(`${server.url}/agents/critic`, "GetTask", { id: reply?.task?.id });
-  expect(stateOf(body)).toBe("completed");
+  expect(await callerOf("critic").task(reply?.task?.id ?? "")).toComplete();
 });
 
 it("streams the output of the other agent, step by step", async () => {
@@ -65,7 +75,7 @@ it("streams the output of the other agent, step by step", async () => {
     for await (const step of stream) steps.push(`${step.kind} ${step.text}`);
     return (await stream.result).text;
   });
-  await send("two");
+  await server.send("two");
   expect(steps).toEqual(["artifact one ", "status half way", "artifact two"]);
 });
 
@@ -75,7 +85,7 @@ it("answers a question of the other agent, in the same task", async () => {
     const asked = await ctx.call("critic", "ask");
     replies.push(asked, await ctx.call.answer(asked, "this one"));
   });
-  await send("go");
+  await server.send("go");
   const [asked, answered] = replies;
   expect(asked).toMatchObject({ state: "input-required", text: "Which one?" });
   expect(answered).toMatchObject({ state: "completed", text: "You chose this one", usage: { tokens: 3 } });
@@ -88,56 +98,59 @@ it("keeps one context with each agent, unless a new one is wanted", async () => 
     await ctx.call("critic", "b");
     await ctx.call("critic", "c", { contextId: "new" });
   });
-  await send("go");
+  await server.send("go");
   const [a, b, c] = seen.map(({ task }) => task.contextId);
   expect([a === b, a === c, seen.map(({ task }) => task.text)]).toEqual([true, false, ["a", "b", "c"]]);
 });
 
+const spending: AgentDefinition["run"] = async (task, ctx) => {
+  ctx.usage({ tokens: 1 });
+  await ctx.call("critic", task.text);
+};
+
 it("passes on trace, thread and hops, and adds up the usage once", async () => {
-  await start(async (task, ctx) => {
-    ctx.usage({ tokens: 1 });
-    await ctx.call("critic", task.text);
-  });
+  await start(spending);
   const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-  const id = taskOf(await send("x", { traceparent: trace })).id;
+  const { usage } = await server.caller({ headers: { traceparent: trace } }).send("x");
   const [{ ctx }] = seen as [(typeof seen)[0]];
   expect([ctx.trace?.traceparent.slice(0, 35), ctx.hops]).toEqual([trace.slice(0, 35), 1]);
-  const { json } = await adminGet(server.url, `/tasks/${id}`);
-  expect(json.task.usage).toEqual({ tokens: 4 });
-  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(usage).toEqual({ tokens: 4 });
+});
+
+it("the metrics have the usage of both agents, each once", async () => {
+  const { url, stop } = await serve([{ name: "chief", run: spending }, critic]);
+  await rpc(url, "SendMessage", sendParams("x"));
+  const metrics = await (await fetch(`${url}/metrics`)).text();
   const counted = metrics
     .match(/^dragoman_usage_total.* \d+$/gm)
     ?.map(line => line.replace(/^.*agent="(\w+)".* /, "$1 "));
   expect(counted?.toSorted()).toEqual(["chief 1", "critic 3"]);
+  await stop();
 });
 
 it("cancels the called task when the caller's task is canceled", async () => {
   await start(async (_task, ctx) => (await ctx.call("critic", "wait")).text);
-  const stream = await openStream(`${server.url}/agents/chief`, "SendStreamingMessage", sendParams("go"));
-  const id = taskOf((await stream.next())?.data).id;
+  const task = await server.start("go");
   await until(() => seen.length === 1);
-  await rpc(`${server.url}/agents/chief`, "CancelTask", { id });
-  await until(async () => {
-    const { body } = await rpc(`${server.url}/agents/critic`, "GetTask", { id: seen[0]?.task.id });
-    return stateOf(body) === "canceled";
-  });
+  await task.cancel();
+  expect(await (await calledTask()).settled()).toBeInState("canceled");
 });
 
 it("cancels it at the deadline, and throws", async () => {
   await start(async (_task, ctx) => {
-    const error = await ctx.call("critic", "wait", { timeoutMs: 20 }).catch((one: Error) => one);
+    const error = await ctx.call("critic", "wait", { timeoutMs: 20_000 }).catch((one: Error) => one);
     return error instanceof Error ? error.message : "no error";
   });
-  expect(textOf(await send("go"))).toBe("The other agent did not finish in 20 ms");
-  await until(async () => {
-    const { body } = await rpc(`${server.url}/agents/critic`, "GetTask", { id: seen[0]?.task.id });
-    return stateOf(body) === "canceled";
-  });
+  const task = await server.start("go");
+  await until(() => seen.length === 1);
+  await server.clock.advance("20s");
+  expect(await task.settled()).toComplete("The other agent did not finish in 20000 ms");
+  expect(await (await calledTask()).settled()).toBeInState("canceled");
 });
 
 it("ends a loop of calls by counting, as across servers", async () => {
   await start(async (_task, ctx) => (await ctx.call("critic", "loop")).text);
-  expect(stateOf(await send("go"))).toBe("completed");
+  expect(await server.send("go")).toComplete();
   expect(seen.length).toBe(8);
 });
 
@@ -155,7 +168,7 @@ it("has the result of replies and failures, and throws what is refused", async (
     await attempt("secret", "hi");
     await attempt("nobody", "hi");
   });
-  await send("go");
+  await server.send("go");
   expect(texts).toEqual([
     "completed: re: hi",
     "failed: It is broken",
@@ -168,8 +181,8 @@ it("has the result of replies and failures, and throws what is refused", async (
 
 it("callers leave their place to those whom they call, also where only one run is allowed", async () => {
   await start(async (task, ctx) => (await ctx.call("critic", task.text)).text, { runsMax: 1 });
-  const all = await Promise.all(["a", "b", "c"].map(text => send(text)));
-  expect(all.map(body => partsText(taskOf(body).artifacts?.[0]?.parts))).toEqual(["one a", "one b", "one c"]);
+  const all = await Promise.all(["a", "b", "c"].map(text => server.send(text)));
+  expect(all.map(({ text }) => text)).toEqual(["one a", "one b", "one c"]);
 });
 
 it("calls an internal agent, which does not exist for callers: no card, no entry in lists, no task", async () => {
@@ -179,11 +192,20 @@ it("calls an internal agent, which does not exist for callers: no card, no entry
     called = reply.task?.id ?? "";
     return reply.text;
   });
-  expect(textOf(await send("two"))).toBe("inner: two");
-  expect((await fetch(`${server.url}/agents/inner/.well-known/agent-card.json`)).status).toBe(404);
-  expect(await (await fetch(`${server.url}/agents`)).text()).not.toContain("inner");
-  const refused = await rpc(`${server.url}/agents/inner`, "SendMessage", sendParams("hi"));
-  expect(refused.body.error?.message).toContain("inner");
-  const { body } = await rpc(`${server.url}/agents/inner`, "GetTask", { id: called });
-  expect(body.result).toBeUndefined();
+  expect(await server.send("two")).toComplete("inner: two");
+  const read = async (path: string, init: RequestInit = {}): Promise<string> => {
+    const response = await server.fetch(`http://localhost/agents${path}`, init);
+    return `${response.status} ${await response.text()}`;
+  };
+  expect(await read("/inner/.well-known/agent-card.json")).toMatch(/^404 /);
+  expect(await read("")).not.toContain("inner");
+  const headers = { "content-type": "application/json", "a2a-version": "1.0" };
+  const call = (method: string, params: object) =>
+    read("/inner", {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+  expect(await call("SendMessage", sendParams("hi"))).toMatch(/"error":.*inner/);
+  expect(await call("GetTask", { id: called })).toMatch(/"error":/);
 });

@@ -1,16 +1,17 @@
 import { afterEach, expect, it } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
+import type { ServerOptions } from "../../src/index.ts";
 import { loadOptionalPackage } from "../../src/lib/optional-package.ts";
-import { rpc, sendParams, until } from "../support/client.ts";
+import { createTestServer, type TestServer as MemoryServer } from "../../src/testing/index.ts";
+import { until } from "../support/client.ts";
 import { serve, type TestServer } from "../support/server.ts";
-import { taskOf, textOf } from "../support/wire.ts";
 
 /** `ctx.mcp`: tools of configured MCP servers, for agents. */
 
 let there: TestServer | undefined;
-let here: TestServer;
+let here: MemoryServer;
 afterEach(async () => {
-  await here.stop();
+  await here.close();
   await there?.stop();
   there = undefined;
 });
@@ -22,12 +23,12 @@ const SUMS = {
 
 async function start(
   run: AgentDefinition["run"],
-  mcpServers: Parameters<typeof serve>[1] = {},
+  more: Pick<ServerOptions, "mcpServers"> = {},
 ): Promise<void> {
-  here = await serve([{ name: "user", run }], { mcpServers: { sums: SUMS }, ...mcpServers });
+  here = await createTestServer({ agents: [{ name: "user", run }], mcpServers: { sums: SUMS }, ...more });
 }
-const ask = async (text = "go"): Promise<string> =>
-  textOf((await rpc(here.url, "SendMessage", sendParams(text))).body);
+const ask = async (text = "go"): Promise<string> => (await here.send(text)).text;
+const hasLogged = (text: string): boolean => here.log.some(line => line.text.includes(text));
 const errorOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     value => JSON.stringify(value),
@@ -69,11 +70,10 @@ it("a failed tool call returns its error; a program that has exited is started a
 
 it("a cancel is passed on to the tool", async () => {
   await start(async (_task, ctx) => void (await (await ctx.mcp("sums")).callTool("wait")));
-  const atOnce = { configuration: { returnImmediately: true } };
-  const { body } = await rpc(here.url, "SendMessage", { ...sendParams("go"), ...atOnce });
-  await until(() => here.log.lines.some(line => line.text.includes("waiting")));
-  await rpc(here.url, "CancelTask", { id: taskOf(body).id });
-  await until(() => here.log.lines.some(line => line.text.includes("told to stop")));
+  const task = await here.start("go");
+  await until(() => hasLogged("waiting"));
+  await task.cancel();
+  await until(() => hasLogged("told to stop"));
 });
 
 it("tools of a remote server are called at its URL: agents of this server, for example", async () => {

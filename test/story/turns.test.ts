@@ -1,11 +1,20 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import type { AgentDefinition } from "../../src/agent/definition.ts";
 import type { ServerSettings } from "../../src/server/create-server.ts";
-import { openStream, rpc, sendParams, sendParamsV03, until } from "../support/client.ts";
+import {
+  createTestServer,
+  type TestServer as MemoryServer,
+  type TestTask,
+  taskMatchers,
+} from "../../src/testing/index.ts";
+import { openStream, rpc, sendParams, until } from "../support/client.ts";
 import { createGate, nextTurn } from "../support/gate.ts";
 import { INVALID_OUTPUT, UNUSUAL_OUTPUT } from "../support/invalid-output.ts";
 import { serve, type TestServer, tempFolder } from "../support/server.ts";
+import "../support/task-matchers.ts";
 import { partsText, stateOf, summaryOf, taskOf, textOf } from "../support/wire.ts";
+
+expect.extend(taskMatchers);
 
 const servers: TestServer[] = [];
 const folders: ReturnType<typeof tempFolder>[] = [];
@@ -29,34 +38,36 @@ function folder(): string {
   return made.path;
 }
 
-const atOnce = { configuration: { returnImmediately: true } };
-async function begin(server: TestServer, text: string, message: object = {}): Promise<string> {
-  const { body } = await rpc(server.url, "SendMessage", { ...sendParams(text, message), ...atOnce });
-  return taskOf(body).id;
-}
 const send = async (server: TestServer, text: string, message: object = {}) =>
   (await rpc(server.url, "SendMessage", sendParams(text, message))).body;
 const get = async (server: TestServer, id: string) => (await rpc(server.url, "GetTask", { id })).body;
+
+/** In memory, where nothing but the runs counts. */
+async function startInMemory(run: AgentDefinition["run"]): Promise<MemoryServer> {
+  const server = await createTestServer({ name: "worker", contextAnswers: false, run });
+  onTestFinished(server.close);
+  return server;
+}
 
 describe("turns in one context", () => {
   test("run one after another in order of arrival, and other contexts are not blocked", async () => {
     const gate = createGate();
     const begun: string[] = [];
     const ended: string[] = [];
-    const server = await start(async function* (task, ctx) {
+    const server = await startInMemory(async function* (task, ctx) {
       begun.push(task.text);
       if (task.text === "a1") await gate.opened;
       yield ctx.text(task.text);
       ended.push(task.text);
     });
-    const ids: string[] = [];
-    for (const text of ["a1", "a2", "a3", "a4"]) ids.push(await begin(server, text, { contextId: "a" }));
-    expect(textOf(await send(server, "b1", { contextId: "b" }))).toBe("b1");
-    expect(textOf(await send(server, "c1"))).toBe("c1");
+    const tasks: TestTask[] = [];
+    for (const text of ["a1", "a2", "a3", "a4"]) tasks.push(await server.start(text, { contextId: "a" }));
+    expect(await server.send("b1", { contextId: "b" })).toComplete("b1");
+    expect(await server.send("c1")).toComplete("c1");
     expect(begun).toEqual(["a1", "b1", "c1"]);
-    expect(stateOf(await get(server, ids[1] as string))).toBe("submitted");
+    expect(await tasks[1]?.read()).toBeInState("submitted");
     gate.open();
-    await until(async () => stateOf(await get(server, ids[3] as string)) === "completed");
+    expect(await tasks[3]?.settled()).toComplete("a4");
     expect(begun.filter(text => text.startsWith("a"))).toEqual(["a1", "a2", "a3", "a4"]);
     expect(ended.filter(text => text.startsWith("a"))).toEqual(["a1", "a2", "a3", "a4"]);
   });
@@ -65,50 +76,47 @@ describe("turns in one context", () => {
     let inside = 0;
     let most = 0;
     const order: number[] = [];
-    const server = await start(async function* (task, ctx) {
+    const server = await startInMemory(async function* (task, ctx) {
       most = Math.max(most, ++inside);
       order.push(Number(task.text));
       yield ctx.text("working");
       await nextTurn();
       inside -= 1;
     });
+    const older = server.caller({ dialect: "v0.3" });
     const answers = Array.from({ length: 20 }, (_, i) =>
-      i % 2 === 0
-        ? rpc(server.url, "SendMessage", sendParams(String(i), { contextId: "mixed" }))
-        : rpc(server.url, "message/send", sendParamsV03(String(i), { contextId: "mixed" })),
+      (i % 2 === 0 ? server : older).send(String(i), { contextId: "mixed" }),
     );
-    const states = (await Promise.all(answers)).map(({ body }) => stateOf(body));
-    expect(states).toEqual(Array(20).fill("completed"));
+    for (const task of await Promise.all(answers)) expect(task).toComplete();
     expect(most).toBe(1);
     expect(order.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i));
   });
 
   test("a task that waits for its caller lets the next one run, and continues after it", async () => {
-    const server = await start(async function* (task, ctx) {
+    const server = await startInMemory(async function* (task, ctx) {
       if (task.text === "ask") yield ctx.ask("What?");
       yield ctx.text(`heard ${task.text}`);
     });
     const contextId = "talk";
-    const asked = await send(server, "ask", { contextId });
-    expect(stateOf(asked)).toBe("input-required");
-    expect(textOf(await send(server, "other", { contextId }))).toBe("heard other");
-    expect(textOf(await send(server, "this", { taskId: taskOf(asked).id }))).toBe("heard this");
+    const asked = await server.send("ask", { contextId });
+    expect(asked).toAsk("What?");
+    expect(await server.send("other", { contextId })).toComplete("heard other");
+    expect(await asked.answer("this")).toComplete("heard this");
   });
 
   test("are in the history of later ones: the messages, and the replies of the agent", async () => {
     const histories: string[][] = [];
-    const server = await start(async function* (task, ctx) {
+    const server = await startInMemory(async function* (task, ctx) {
       const earlier = await ctx.history;
       histories.push(earlier.map(({ role, parts }) => `${role}: ${partsText(parts)}`));
       if (task.text === "ask") yield ctx.ask("Sure?");
       yield ctx.text(`${task.text}!`);
     });
     const contextId = "story";
-    await send(server, "one", { contextId });
-    const asked = taskOf(await send(server, "ask", { contextId }));
-    await send(server, "yes", { taskId: asked.id });
-    await send(server, "elsewhere", { contextId: "another" });
-    await send(server, "three", { contextId });
+    await server.send("one", { contextId });
+    await server.converse(["ask", "yes"], { contextId });
+    await server.send("elsewhere", { contextId: "another" });
+    await server.send("three", { contextId });
     expect(histories[0]).toEqual([]);
     expect(histories[1]).toEqual(["user: one", "agent: one!"]);
     expect(histories[2]).toEqual(["user: one", "agent: one!"]);
@@ -121,13 +129,11 @@ describe("turns in one context", () => {
 
   test("each is a first attempt, unless one was interrupted", async () => {
     const seen: [turn: number, attempt: number][] = [];
-    const server = await start(async function* (task, ctx) {
+    const server = await startInMemory(async function* (task, ctx) {
       seen.push([task.turn, ctx.attempt]);
       if (task.turn < 3) yield ctx.ask("Go on?");
     });
-    const { id } = taskOf(await send(server, "one"));
-    await send(server, "two", { taskId: id });
-    await send(server, "three", { taskId: id });
+    await server.converse(["one", "two", "three"]);
     expect(seen).toEqual([
       [1, 1],
       [2, 1],
@@ -178,39 +184,38 @@ describe("an agent that throws", () => {
     });
 
   test("does not affect other tasks, nor the next one in its context", async () => {
-    const server = await start(async function* (task, ctx) {
+    const server = await startInMemory(async function* (task, ctx) {
       yield ctx.text("begun");
       await nextTurn();
       if (task.text === "bad") throw new Error("no");
     });
     const contextId = "shared";
-    const bodies = await Promise.all([
-      send(server, "bad", { contextId }),
-      send(server, "good", { contextId }),
-      send(server, "good"),
+    const tasks = await Promise.all([
+      server.send("bad", { contextId }),
+      server.send("good", { contextId }),
+      server.send("good"),
     ]);
-    expect(bodies.map(stateOf).sort()).toEqual(["completed", "completed", "failed"]);
-    expect(stateOf(await send(server, "good", { contextId }))).toBe("completed");
+    expect(tasks.map(({ state }) => state).sort()).toEqual(["completed", "completed", "failed"]);
+    expect(await server.send("good", { contextId })).toComplete();
   });
 
   test("with a message for its caller (ctx.fail) fails with that message, and nothing is logged", async () => {
-    const server = await start(async function* (_task, ctx) {
+    const server = await startInMemory(async function* (_task, ctx) {
       yield ctx.fail("The library is closed today");
     });
-    const body = await send(server, "a book, please");
-    expect(stateOf(body)).toBe("failed");
-    expect(partsText(taskOf(body).status.message.parts)).toBe("The library is closed today");
-    expect(server.log.lines.filter(line => line.level === "error")).toEqual([]);
+    const task = await server.send("a book, please");
+    expect([task.state, task.statusText]).toEqual(["failed", "The library is closed today"]);
+    expect(server.log.filter(line => line.level === "error")).toEqual([]);
   });
 
   for (const thrown of [undefined, null, "a string", 42n, Object.create(null)])
     test(`a thrown value that is no error (${typeof thrown} ${thrown === null}) fails its task all the same`, async () => {
-      const server = await start(async function* () {
+      const server = await startInMemory(async function* () {
         yield* [];
         throw thrown;
       });
-      expect(stateOf(await send(server, "go"))).toBe("failed");
-      expect(stateOf(await send(server, "again"))).toBe("failed");
+      expect(await server.send("go")).toFail();
+      expect(await server.send("again")).toFail();
     });
 });
 
@@ -254,7 +259,7 @@ describe("an agent with invalid output", () => {
   test("runs its cleanup when its output is refused", async () => {
     for (const output of [42 as never, "x".repeat(5_000_000)]) {
       let cleaned = false;
-      const server = await start(async function* () {
+      const server = await startInMemory(async function* () {
         try {
           yield output;
           yield "and more";
@@ -262,7 +267,7 @@ describe("an agent with invalid output", () => {
           cleaned = true;
         }
       });
-      expect(stateOf(await send(server, "go"))).toBe("failed");
+      expect(await server.send("go")).toFail();
       await until(() => cleaned);
     }
   });

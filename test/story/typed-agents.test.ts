@@ -1,5 +1,9 @@
+import { decodeStatus, GRPC_STATUS_DETAILS_BIN } from "@a2a-js/sdk/errors/grpc";
+import { type ServiceError, status } from "@grpc/grpc-js";
 import { Client as LanggraphClient } from "@langchain/langgraph-sdk";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { MessageSendParams, Part } from "a2a-v03";
+import { GrpcTransport } from "a2a-v03/client/grpc";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,6 +11,7 @@ import { z } from "zod";
 import { agent } from "../../src/agent/definition.ts";
 import { adminGet } from "../support/admin-client.ts";
 import { rpc } from "../support/client.ts";
+import { createGrpcClient, refusedBy } from "../support/grpc.ts";
 import type { Loose } from "../support/official-dialects.ts";
 import { serve, type TestServer } from "../support/server.ts";
 
@@ -101,6 +106,65 @@ describe("an agent with schemas", () => {
     expect(JSON.stringify(result)).not.toContain("sky");
     const { json } = await adminGet(server.url, `/tasks/${result.task.id}`);
     expect(JSON.stringify(json)).toContain("ctx.output: the value does not match the output schema: sky: ");
+  });
+});
+
+/** The fields of google.rpc.BadRequest, as the official SDK decodes the status. */
+function violationIn(error: ServiceError): string {
+  const { details } = decodeStatus(error.metadata.get(GRPC_STATUS_DETAILS_BIN)[0] as Buffer);
+  expect(details[1]?.typeUrl).toBe("type.googleapis.com/google.rpc.BadRequest");
+  return String(details[1]?.value);
+}
+
+describe("gRPC", () => {
+  const host = () => new URL(server.url).host;
+  const agentName = { "a2a-agent": "trip" };
+
+  it("of v1.0 refuses input before a run begins, and names the field", async () => {
+    const before = runs.length;
+    const client = createGrpcClient(host());
+    const request = message([{ data: { city: 5 } }], { metadata: { skillId: "forecast" } });
+    const unary = await refusedBy(client.ask("SendMessage", request, agentName));
+    const { error } = await client.open("SendStreamingMessage", request, agentName).ended();
+    for (const one of [unary, error as ServiceError]) {
+      expect([one.code, violationIn(one)]).toEqual([
+        status.INVALID_ARGUMENT,
+        expect.stringContaining("message.parts[0].data.city"),
+      ]);
+      expect(one.details).toMatch(/^message\.parts\[0\]\.data\.city: /);
+    }
+    expect(runs.length).toBe(before);
+    client.close();
+  });
+
+  it("of v0.3 does so too, with the names of its definition", async () => {
+    const before = runs.length;
+    const transport = new GrpcTransport({ endpoint: host() });
+    const options = { serviceParameters: agentName };
+    const refused = async (part: Part, skillId: string): Promise<readonly ServiceError[]> => {
+      const params: MessageSendParams = {
+        message: { kind: "message", messageId: "m", role: "user", parts: [part], metadata: { skillId } },
+      };
+      return Promise.all(
+        [transport.sendMessage(params, options), transport.sendMessageStream(params, options).next()].map(
+          async call => (await refusedBy(call)).cause as ServiceError,
+        ),
+      );
+    };
+    const data = { kind: "data", data: { from: {} } } as const;
+    for (const [part, skill, field] of [
+      [data, "route", "message.content[0].data.data.from.name"],
+      [{ kind: "text", text: "Paris" }, "forecast", "message.content"],
+      [data, "cooking", "message.metadata.skillId"],
+    ] as const)
+      for (const error of await refused(part, skill)) {
+        expect([error.code, violationIn(error)]).toEqual([
+          status.INVALID_ARGUMENT,
+          expect.stringContaining(field),
+        ]);
+        expect(error.details.startsWith(`${field}: `)).toBe(true);
+      }
+    expect(runs.length).toBe(before);
   });
 });
 

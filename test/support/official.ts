@@ -51,7 +51,10 @@ async function* agentOutput(text: string, taskId: string): AsyncGenerator<Output
   yield { state: "completed" };
 }
 
-export function appV1(url: string): Express {
+/** The transports that the handlers of both official servers have for Express. */
+export type OfficialTransport = "JSONRPC" | "HTTP+JSON";
+
+export function appV1(url: string, transport: OfficialTransport = "JSONRPC"): Express {
   const executor: server1.AgentExecutor = {
     async execute(context, bus) {
       const content = context.userMessage.parts[0]?.content;
@@ -62,12 +65,13 @@ export function appV1(url: string): Express {
   };
   const card = sdk1.AgentCard.fromJSON({
     ...CARD,
-    supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    supportedInterfaces: [{ url, protocolBinding: transport, protocolVersion: "1.0" }],
   });
   const requestHandler = new server1.DefaultRequestHandler(card, new server1.InMemoryTaskStore(), executor);
   const app = express();
   app.use("/.well-known/agent-card.json", express1.agentCardHandler({ agentCardProvider: requestHandler }));
-  app.use(express1.jsonRpcHandler({ requestHandler, userBuilder: express1.UserBuilder.noAuthentication }));
+  const handler = transport === "JSONRPC" ? express1.jsonRpcHandler : express1.restHandler;
+  app.use(handler({ requestHandler, userBuilder: express1.UserBuilder.noAuthentication }));
   return app;
 }
 
@@ -111,7 +115,7 @@ function artifactV1(
   return sdk1.TaskArtifactUpdateEvent.fromJSON({ ...ids, artifact, append: event.append === true });
 }
 
-export function appV03(url: string): Express {
+export function appV03(url: string, transport: OfficialTransport = "JSONRPC"): Express {
   const executor: server03.AgentExecutor = {
     async execute(context, bus) {
       const part = context.userMessage.parts[0];
@@ -121,11 +125,12 @@ export function appV03(url: string): Express {
     },
     cancelTask: async taskId => waiting.get(taskId)?.(),
   };
-  const card: sdk03.AgentCard = { ...CARD, url, protocolVersion: "0.3.0" };
+  const card: sdk03.AgentCard = { ...CARD, url, preferredTransport: transport, protocolVersion: "0.3.0" };
   const requestHandler = new server03.DefaultRequestHandler(card, new server03.InMemoryTaskStore(), executor);
   const app = express();
   app.use("/.well-known/agent-card.json", express03.agentCardHandler({ agentCardProvider: requestHandler }));
-  app.use(express03.jsonRpcHandler({ requestHandler, userBuilder: express03.UserBuilder.noAuthentication }));
+  const handler = transport === "JSONRPC" ? express03.jsonRpcHandler : express03.restHandler;
+  app.use(handler({ requestHandler, userBuilder: express03.UserBuilder.noAuthentication }));
   return app;
 }
 

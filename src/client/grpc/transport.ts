@@ -20,11 +20,18 @@ import type { HttpTarget } from "../http.ts";
 import { CLIENT_LIMITS, SERVER_CALL_LIMITS } from "../limits.ts";
 import { asList } from "../read.ts";
 import type { Transport, TransportEvent, TransportRequest } from "../transport.ts";
+import { toV03Request } from "./v03-request.ts";
 
 const V1_VERSION = "1.0";
 
 export function createGrpcTransport(target: HttpTarget): Transport & { close(): void } {
-  const findMethod = createMethods(target.headers["a2a-version"] === V1_VERSION ? V1_SCHEMA : V03_SCHEMA);
+  const isV1 = target.headers["a2a-version"] === V1_VERSION;
+  const findMethod = createMethods(isV1 ? V1_SCHEMA : V03_SCHEMA);
+  const toCall = (request: TransportRequest): EncodedCall => {
+    const { method, params } = isV1 ? request : toV03Request(request);
+    const { path, requestCodec, responseCodec } = findMethod(method);
+    return { path, bytes: requestCodec.encode(params), responseCodec };
+  };
   const client = connect(target.url);
   const toError = (request: TransportRequest, error: unknown) =>
     toClientError(target.url, request.method, error);
@@ -39,8 +46,7 @@ export function createGrpcTransport(target: HttpTarget): Transport & { close(): 
 
   async function callOnce(request: TransportRequest, signal: AbortSignal, isRetry: boolean): Promise<Json> {
     const metadata = await toMetadata(request, isRetry);
-    const { path, requestCodec, responseCodec } = findMethod(request.method);
-    const bytes = requestCodec.encode(request.params);
+    const { path, bytes, responseCodec } = toCall(request);
     return new Promise((resolve, reject) => {
       const onResponse = (error: StatusError | null, response?: Buffer): void => {
         signal.removeEventListener("abort", abort);
@@ -67,8 +73,7 @@ export function createGrpcTransport(target: HttpTarget): Transport & { close(): 
     },
     async *stream(request, _lastEventId, signal): AsyncGenerator<TransportEvent> {
       const metadata = await toMetadata(request, false);
-      const { path, requestCodec, responseCodec } = findMethod(request.method);
-      const bytes = requestCodec.encode(request.params);
+      const { path, bytes, responseCodec } = toCall(request);
       const call: ClientReadableStream<Buffer> = client.makeServerStreamRequest(
         path,
         asIs,
@@ -96,6 +101,11 @@ export function createGrpcTransport(target: HttpTarget): Transport & { close(): 
 const asIs = (bytes: Buffer): Buffer => bytes;
 const NO_OPTIONS: CallOptions = {};
 
+interface EncodedCall {
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly responseCodec: Codec;
+}
 interface GrpcClientMethod {
   readonly path: string;
   readonly requestCodec: Codec;

@@ -17,23 +17,19 @@ export const STATES: Readonly<Record<string, RemoteState>> = Object.fromEntries(
 const FORMAT: read.ResponseFormat = { states: STATES, readPart: readV03Part };
 
 export function readV03Part(part: JsonObject): Part {
-  const metadata = read.asMetadata(part.metadata);
-  if (typeof part.text === "string") return { kind: "text", text: part.text, ...(metadata && { metadata }) };
-  if (!read.hasMember(part, "file")) return readData(part.data, metadata);
-  const file = read.asObject(part.file);
-  // Some servers send `data` for `bytes`, as an example in the specification does.
-  return readFile(file, read.asText(file.bytes) ?? file.data, file.uri, metadata);
+  return readPart(part, part.data);
 }
 
-function readFile(
-  file: JsonObject,
-  bytes: Json | undefined,
-  uri: Json | undefined,
-  metadata: JsonObject | undefined,
-): Part {
+function readPart(part: JsonObject, data: Json | undefined): Part {
+  const metadata = read.asMetadata(part.metadata);
+  if (typeof part.text === "string") return { kind: "text", text: part.text, ...(metadata && { metadata }) };
+  if (!read.hasMember(part, "file")) return readData(data, metadata);
+  const file = read.asObject(part.file);
   const details = read.readPartDetails(file, "name", "mimeType", metadata);
-  if (typeof bytes === "string") return { kind: "bytes", bytes: read.asBase64(bytes), ...details };
-  return { kind: "url", url: read.asText(uri) ?? "", ...details };
+  // Some servers send `data` for `bytes`, as an example in the specification does.
+  const bytes = read.asText(file.bytes ?? file.fileWithBytes ?? file.data);
+  if (bytes !== undefined) return { kind: "bytes", bytes: read.asBase64(bytes), ...details };
+  return { kind: "url", url: read.asText(file.uri ?? file.fileWithUri) ?? "", ...details };
 }
 
 /** Data that is not an object is wrapped and marked: the convention of the official SDKs. */
@@ -47,16 +43,12 @@ function readData(data: Json | undefined, metadata: JsonObject | undefined): Par
   };
 }
 
-export function writeV03Send(draft: OutgoingMessage): JsonObject {
-  const message = defined<JsonObject>({
-    kind: "message",
-    messageId: draft.messageId,
-    role: "user",
-    parts: draft.parts.map(encodeV03Part),
-    taskId: draft.taskId,
-    contextId: draft.contextId,
-    ...read.writeMessageExtras(draft),
-  });
+export const writeV03Send = (draft: OutgoingMessage): JsonObject =>
+  writeSend(draft, { kind: "message", role: "user", parts: draft.parts.map(encodeV03Part) });
+
+function writeSend(draft: OutgoingMessage, form: JsonObject): JsonObject {
+  const { messageId, taskId, contextId } = draft;
+  const message = defined({ ...form, messageId, taskId, contextId, ...read.writeMessageExtras(draft) });
   return { message, configuration: read.writeConfiguration(draft), ...read.writeCallMetadata(draft) };
 }
 
@@ -90,17 +82,23 @@ const toMethods = <T extends Readonly<Record<string, string>>>(methods: T): T =>
   ) as unknown as T;
 
 /** The list of schemes has one entry. */
-const writePush = (taskId: string, { authentication, ...config }: WebhookConfig): JsonObject => {
-  const { scheme, ...credentials } = authentication ?? { scheme: "" };
-  const schemes = scheme === "" ? {} : { authentication: { schemes: [scheme], ...credentials } };
-  return { taskId, pushNotificationConfig: { ...config, ...schemes } };
+const writePush = ({ authentication, ...config }: WebhookConfig): JsonObject => {
+  const { scheme, ...credentials } = authentication ?? {};
+  const schemes = scheme && { authentication: { schemes: [scheme], ...credentials } };
+  return { pushNotificationConfig: { ...config, ...schemes } };
 };
+/** The whole request message: the official servers do not take its member `config` as the body, as a2a.proto says. */
+const writeProtoPush = (taskId: string, config: WebhookConfig): JsonObject => ({
+  taskId,
+  parent: `tasks/${taskId}`,
+  config: writePush(config),
+});
 const readPush = (result: Json): WebhookConfig =>
   read.readWebhook(read.asObject(result).pushNotificationConfig);
 
 const PUSH: PushCalls = {
   methods: toMethods(V1_PUSH.methods),
-  write: writePush,
+  write: (taskId, config) => ({ taskId, ...writePush(config) }),
   writeRef: (id, config) => (config === undefined ? { id } : { id, pushNotificationConfigId: config }),
   read: readPush,
 };
@@ -127,48 +125,25 @@ const PROTO_FORMAT: read.ResponseFormat = {
       [V1_STATES[state], state],
     ]),
   ),
-  readPart: readProtoPart,
+  readPart: part => readPart(part, read.asObject(part.data).data),
   content: "content",
 };
 
-function readProtoPart(part: JsonObject): Part {
-  const metadata = read.asMetadata(part.metadata);
-  if (typeof part.text === "string") return { kind: "text", text: part.text, ...(metadata && { metadata }) };
-  if (!read.hasMember(part, "file")) return readData(read.asObject(part.data).data, metadata);
-  const file = read.asObject(part.file);
-  return readFile(file, file.fileWithBytes, file.fileWithUri, metadata);
-}
-
 /** The definition has no `referenceTaskIds`. */
-function writeProtoSend(draft: OutgoingMessage): JsonObject {
-  const { referenceTaskIds: _, ...extras } = read.writeMessageExtras(draft);
-  const message = defined<JsonObject>({
-    messageId: draft.messageId,
+const writeProtoSend = ({ referenceTaskIds: _, ...draft }: OutgoingMessage): JsonObject =>
+  writeSend(draft, {
     role: PROTO_ROLES.user,
     content: draft.parts.map(part => toProtoPart(encodeV03Part(part))),
-    taskId: draft.taskId,
-    contextId: draft.contextId,
-    ...extras,
   });
-  return { message, configuration: read.writeConfiguration(draft), ...read.writeCallMetadata(draft) };
-}
 
-/** The methods by their names in v1.0: the HTTP transport maps them to paths. */
-export const v03Rest: ClientDialect = {
+/** The methods by their names in v1.0: HTTP maps them to paths, and gRPC to its own names. */
+export const v03Proto: ClientDialect = {
   ...CLIENT_DEFAULTS,
   version: v03.version,
   title: v03.title,
   methods: v1.methods,
-  push: { ...V1_PUSH, write: writePush, read: readPush },
+  push: { ...V1_PUSH, write: writeProtoPush, read: readPush },
   writeSend: writeProtoSend,
   readResponse: result => read.readWrapped(PROTO_FORMAT, result),
   readTask: result => read.readTask(PROTO_FORMAT, result),
-};
-
-/** gRPC has resource names instead of task ids. */
-export const v03Grpc: ClientDialect = {
-  ...v03Rest,
-  methods: { ...v03Rest.methods, subscribe: "TaskSubscription" },
-  push: null,
-  writeTask: ({ taskId }) => ({ name: `tasks/${taskId}` }),
 };

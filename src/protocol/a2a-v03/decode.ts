@@ -37,8 +37,11 @@ export function decodeProtoSend(
   // ProtoJSON leaves out false: a configuration without `blocking` does not block, no configuration does.
   const hasConfiguration = readObject(params, "configuration", "") !== undefined;
   const blocking = readBoolean(configuration, "blocking", "configuration") ?? false;
-  return { send, view, blocking: blocking || !hasConfiguration };
+  return { send: { ...send, partNames: PART_NAMES }, view, blocking: blocking || !hasConfiguration };
 }
+
+/** Data has a message of its own around it. */
+const PART_NAMES = { parts: "message.content", data: "data.data" };
 
 const SYNTAX: SendSyntax = {
   origin: "v03",

@@ -23,3 +23,10 @@ export const METHOD_NAMES = {
   GetExtendedAgentCard: "agent/getAuthenticatedExtendedCard",
 } as const;
 export type MethodName = keyof typeof METHOD_NAMES;
+
+/** The methods whose names on gRPC are not those of v1.0. */
+export const GRPC_NAMES: readonly (readonly [method: MethodName, onGrpc: string])[] = [
+  ["SubscribeToTask", "TaskSubscription"],
+  ["ListTaskPushNotificationConfigs", "ListTaskPushNotificationConfig"],
+  ["GetExtendedAgentCard", "GetAgentCard"],
+];

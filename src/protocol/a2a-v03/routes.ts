@@ -22,7 +22,7 @@ import {
   readResourceNames,
   toSchemaParams,
 } from "./decode.ts";
-import { METHOD_NAMES, type MethodName } from "./names.ts";
+import { GRPC_NAMES, METHOD_NAMES, type MethodName } from "./names.ts";
 import { PROTO_FORM } from "./schema.ts";
 
 /** v0.3 §7. `tasks/list` is of a later draft; some clients call it. */
@@ -70,15 +70,8 @@ export function decodeRest(call: WireCall): Operation {
   return isProtoForm(params) ? decodeProtoForm(methodCall, params) : decodeJsonRpc(methodCall);
 }
 
-/** Methods of gRPC whose names in v1.0 differ. */
-const GRPC_NAMES: Readonly<Record<string, MethodName>> = {
-  TaskSubscription: "SubscribeToTask",
-  ListTaskPushNotificationConfig: "ListTaskPushNotificationConfigs",
-  GetAgentCard: "GetExtendedAgentCard",
-};
-
 export function decodeGrpc(call: WireCall): Operation {
-  const name = GRPC_NAMES[call.method] ?? call.method;
+  const [name = call.method] = GRPC_NAMES.find(([, own]) => own === call.method) ?? [];
   const params = toSchemaParams(name, readResourceNames(name, readParams(call)));
   return decodeProtoForm({ ...call, method: toMethodName(name) }, params);
 }
