@@ -1,4 +1,4 @@
-import { defined, type JsonObject } from "../../lib/json.ts";
+import { defined, type JsonObject, toJsonLine } from "../../lib/json.ts";
 import { type Artifact, type Message, mediaTypeOf, type Seq, type Task, textOf } from "../../model/index.ts";
 import type { EncodedFrame, WireFault } from "../../ports/index.ts";
 import { TurnEncoder } from "../shared/turn-encoder.ts";
@@ -29,7 +29,7 @@ export class AgUiEncoder extends TurnEncoder {
   }
 
   override encodeFault({ code, message }: WireFault): readonly EncodedFrame[] {
-    return [{ data: JSON.stringify({ type: "RUN_ERROR", message, code }) }];
+    return [{ data: toJsonLine({ type: "RUN_ERROR", message, code }) }];
   }
 
   override begin({ id, contextId, turn }: Task): void {
@@ -52,7 +52,7 @@ export class AgUiEncoder extends TurnEncoder {
 
   #headOf(block: TextBlock): string {
     const type = block.kind === "text" ? "TEXT_MESSAGE_CONTENT" : "REASONING_MESSAGE_CONTENT";
-    return `{"type":"${type}","messageId":${JSON.stringify(this.#idOf(block))},"delta":`;
+    return `{"type":"${type}","messageId":${toJsonLine(this.#idOf(block))},"delta":`;
   }
 
   override close(block: TextBlock): void {
@@ -130,6 +130,6 @@ export class AgUiEncoder extends TurnEncoder {
   }
 
   #push(type: string, value: JsonObject): void {
-    this.push(JSON.stringify({ type, ...value }));
+    this.push(toJsonLine({ type, ...value }));
   }
 }

@@ -1,4 +1,4 @@
-import { defined, type Json, type JsonObject } from "../../lib/json.ts";
+import { defined, type Json, type JsonObject, toJsonLine } from "../../lib/json.ts";
 import { type Artifact, type Message, mediaTypeOf, type Task, textOf } from "../../model/index.ts";
 import type { EncodedFrame, WireFault } from "../../ports/index.ts";
 import { TurnEncoder } from "../shared/turn-encoder.ts";
@@ -15,7 +15,7 @@ import {
 /** The UI message stream of the AI SDK: one message of the assistant for each turn. */
 export class UiMessageEncoder extends TurnEncoder {
   override encodeFault({ message }: WireFault): readonly EncodedFrame[] {
-    return [{ data: JSON.stringify({ type: "error", errorText: message }) }, { data: DONE }];
+    return [{ data: toJsonLine({ type: "error", errorText: message }) }, { data: DONE }];
   }
 
   override begin(task: Task): void {
@@ -30,7 +30,7 @@ export class UiMessageEncoder extends TurnEncoder {
   }
 
   override append(block: TextBlock, _text: string, json: string): void {
-    block.head ??= `{"type":"${block.kind}-delta","id":${JSON.stringify(block.id)},"delta":`;
+    block.head ??= `{"type":"${block.kind}-delta","id":${toJsonLine(block.id)},"delta":`;
     this.push(`${block.head}${json}}`);
   }
 
@@ -85,7 +85,7 @@ export class UiMessageEncoder extends TurnEncoder {
   }
 
   #push(value: JsonObject): void {
-    this.push(JSON.stringify(value));
+    this.push(toJsonLine(value));
   }
 }
 

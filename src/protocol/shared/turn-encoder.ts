@@ -30,7 +30,7 @@ export abstract class TurnEncoder implements StreamEncoder, TurnWriter {
     return this.#frames;
   }
 
-  /** `data`: JSON or a mark. */
+  /** `data`: a line of JSON, or a mark. */
   protected push(data: string, event?: string): void {
     this.#frames.push(event === undefined ? { data } : { event, data });
   }

@@ -1,4 +1,4 @@
-import { isDeepEqual } from "../../lib/json.ts";
+import { isDeepEqual, toJsonLine } from "../../lib/json.ts";
 import {
   type Artifact,
   appendedTextJson,
@@ -33,7 +33,7 @@ export type DataValue = Extract<Part, { kind: "data" }>;
 export interface TurnWriter {
   begin(task: Task): void;
   open(block: TextBlock): void;
-  /** `json`: of the text. */
+  /** `json`: of the text, in one line. */
   append(block: TextBlock, text: string, json: string): void;
   close(block: TextBlock): void;
   file(part: FileOutput, artifact: Artifact): void;
@@ -148,7 +148,7 @@ export function writeMessage({ messageId, parts }: Message, writer: TurnWriter):
   if (text === "") return;
   const block: TextBlock = { id: messageId, kind: "text", text };
   writer.open(block);
-  writer.append(block, text, JSON.stringify(text));
+  writer.append(block, text, toJsonLine(text));
   writer.close(block);
 }
 
@@ -202,7 +202,7 @@ class OpenBlock {
     this.#repeated = undefined;
   }
 
-  #write(text: string, writer: TurnWriter, json = JSON.stringify(text)): void {
+  #write(text: string, writer: TurnWriter, json = toJsonLine(text)): void {
     if (text === "") return;
     if (!this.#block) {
       this.#count += 1;
