@@ -8,6 +8,7 @@ import {
   messageOf,
   type TextBlock,
   toFileUrl,
+  toTurnId,
   usageOf,
   writeMessage,
 } from "../shared/turn-output.ts";
@@ -32,10 +33,10 @@ export class AgUiEncoder extends TurnEncoder {
     return [{ data: toJsonLine({ type: "RUN_ERROR", message, code }) }];
   }
 
-  override begin({ id, contextId, turn }: Task): void {
-    this.#prefix = turn > 1 ? `${id}-${turn}` : id;
-    this.#run = { threadId: contextId, runId: this.#runId || this.#prefix };
-    this.#push("RUN_STARTED", { ...this.#run, metadata: { taskId: id } });
+  override begin(task: Task): void {
+    this.#prefix = toTurnId(task);
+    this.#run = { threadId: task.contextId, runId: this.#runId || this.#prefix };
+    this.#push("RUN_STARTED", { ...this.#run, metadata: { taskId: task.id } });
   }
 
   override open(block: TextBlock): void {
@@ -130,6 +131,6 @@ export class AgUiEncoder extends TurnEncoder {
   }
 
   #push(type: string, value: JsonObject): void {
-    this.push(toJsonLine({ type, ...value }));
+    this.pushJson({ type, ...value });
   }
 }

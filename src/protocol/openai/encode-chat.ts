@@ -118,12 +118,12 @@ export class ChatEncoder extends TurnEncoder {
   override end(task: Task): void {
     const failure =
       toFailure(task) ?? (this.#options.isJson ? this.#writeJson(task) : this.#writeMessage(task));
-    if (failure) return this.push(toJsonLine(toErrorBody(failure)));
+    if (failure) return this.pushJson(toErrorBody(failure));
     const head = headOf(task, "chat.completion.chunk");
     const choices = [{ index: 0, delta: {}, logprobs: null, finish_reason: "stop" }];
     const { withUsage } = this.#options;
-    this.#push({ ...head, choices, metadata: toMarker(task), ...(withUsage && { usage: null }) });
-    if (withUsage) this.#push({ ...head, choices: [], usage: encodeUsage(task) ?? NO_USAGE });
+    this.pushJson({ ...head, choices, metadata: toMarker(task), ...(withUsage && { usage: null }) });
+    if (withUsage) this.pushJson({ ...head, choices: [], usage: encodeUsage(task) ?? NO_USAGE });
     this.push("[DONE]");
   }
 
@@ -156,9 +156,5 @@ export class ChatEncoder extends TurnEncoder {
   /** `json`: of the text. */
   #say(member: string, json: string): void {
     this.push(`${this.#head}{"${member}":${json}}${this.#tail}`);
-  }
-
-  #push(value: JsonObject): void {
-    this.push(toJsonLine(value));
   }
 }

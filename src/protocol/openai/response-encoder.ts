@@ -130,7 +130,7 @@ export class ResponseEncoder extends TurnEncoder {
     const written = this.#items.get(id) as WrittenItem;
     const { place, output_index, pieces } = written;
     const json = `"${pieces.join("")}"`;
-    Object.assign(written, { text, json, pieces: [] });
+    this.#items.set(id, { ...written, text, json, pieces: [] });
     const { done, doneEnd, partDone, part } = EVENTS[kind];
     this.#push(done, `${place},"text":${json}${doneEnd}`);
     this.#push(partDone, `${place},"part":${part(json)}`);
@@ -182,10 +182,10 @@ interface WrittenItem {
   readonly place: string;
   readonly output_index: number;
   /** Of the JSON of the text, while it grows. */
-  pieces: string[];
+  readonly pieces: string[];
   /** Of a closed item. */
-  text: string;
-  json: string;
+  readonly text: string;
+  readonly json: string;
 }
 
 const toMembers = (value: JsonObject): string => toJsonLine(value).slice(1, -1);

@@ -152,9 +152,10 @@ export function writeMessage({ messageId, parts }: Message, writer: TurnWriter):
   writer.close(block);
 }
 
-/** A later turn of the same task may follow. */
-function isEnd({ event, task }: Step): boolean {
-  if (!event) return isSettled(task.status.state);
+/** A later turn of the same task may follow. The task of a chunk is not read: it would be folded for each of them. */
+function isEnd(step: Step): boolean {
+  const { event } = step;
+  if (!event) return isSettled(step.task.status.state);
   return event.type === "reply" || (event.type === "status" && isSettled(event.state));
 }
 
@@ -227,6 +228,9 @@ export function messageOf({ status, reply }: Task): Message | undefined {
   if (reply) return reply;
   return status.state === "working" || status.state === "submitted" ? undefined : status.message;
 }
+
+/** Names a turn, for front ends that know messages or runs and not tasks: the first one as its task. */
+export const toTurnId = ({ id, turn }: Task): string => (turn > 1 ? `${id}-${turn}` : id);
 
 export const isReasoning = ({ name }: Artifact): boolean => name === REASONING;
 
