@@ -1,5 +1,4 @@
 import { ForwardingSource } from "../lib/batch-source.ts";
-import { toOneLine } from "../lib/json.ts";
 import {
   appendedTextJson,
   DerivedStep,
@@ -191,7 +190,7 @@ function pushFrames<Body extends WireBody>(
   const last = encoded.length - 1;
   for (let i = 0; i <= last; i++) {
     const { event, data } = encoded[i] as EncodedFrame;
-    frames.push({ id: i === last ? id : undefined, event, data: toOneLine(data) as Body });
+    frames.push({ id: i === last ? id : undefined, event, data: data as Body });
   }
 }
 
@@ -206,11 +205,13 @@ interface MemoizedFrame {
   readonly next: MemoizedFrame | undefined;
 }
 
-/** The JSON of a step that appends text to an artifact, before and after the text. */
+/** The JSON of a step that appends text to an artifact: the head, the text, the tail, and the generation if it has one. */
 interface ChunkTemplate {
   readonly artifactId: string;
   readonly head: string;
   readonly tail: string;
+  /** The JSON after the generation; null: the frame has no generation. */
+  readonly end: string | null;
   readonly event: string | undefined;
 }
 
@@ -221,6 +222,9 @@ export class FrameEncoder<Body extends WireBody> implements BatchEncoder<Body> {
   readonly #variant: string;
   readonly #format: BodyFormat<Body>;
   #template: ChunkTemplate | null = null;
+  /** Of the last step that has one in its frame. */
+  #generation = 0;
+  #generationSeq = -1;
   #usesTemplate: boolean;
 
   constructor(dialect: Dialect, form: string | undefined, format: BodyFormat<Body>) {
@@ -264,7 +268,7 @@ export class FrameEncoder<Body extends WireBody> implements BatchEncoder<Body> {
     };
   }
 
-  /** Chunks of text differ in their text alone: the rest of their JSON is made once for each artifact. */
+  /** Chunks of text differ in text and generation: the rest of their JSON is made once for each artifact. */
   #fillTemplate(step: Step, text: string): DataFrame | null {
     const artifactId = textAppendTarget(step.event as TaskEvent) as string;
     if (this.#template?.artifactId !== artifactId)
@@ -276,25 +280,37 @@ export class FrameEncoder<Body extends WireBody> implements BatchEncoder<Body> {
     const template = this.#template;
     this.#usesTemplate = template !== null;
     if (!template) return null;
-    const { head, tail, event } = template;
-    const data = head + toOneLine(text) + tail;
+    const { head, tail, end, event } = template;
+    const data = head + text + tail + (end === null ? "" : this.#countGeneration(step) + end);
     return event === undefined ? { id: step.seq, data } : { id: step.seq, event, data };
+  }
+
+  /** Each chunk of text is an update: the task is read only if other steps are between this one and the last. */
+  #countGeneration(step: Step): number {
+    const isNext = step.seq === this.#generationSeq + 1;
+    this.#generation = isNext ? this.#generation + 1 : (step.task.generation as number);
+    this.#generationSeq = step.seq;
+    return this.#generation;
   }
 }
 
 /** Never in a text: control characters are removed from texts. */
 const PLACEHOLDER = "\u0000text\u0000";
+/** No task has so many updates. */
+const GENERATION = Number.MAX_SAFE_INTEGER;
 
-/** null: the frame depends on more than the text (on members of the task that may change, or it has no envelope). */
+/** null: the frame depends on more than the text and the generation, or it has no envelope. */
 function createTemplate(
   encode: (step: Step) => EncodedStep | null,
   like: Step,
   artifactId: string,
 ): ChunkTemplate | null {
-  const sample = new DerivedStep(like, toTextAppend(artifactId, PLACEHOLDER));
+  const sample = new DerivedStep(like, toTextAppend(artifactId, PLACEHOLDER), GENERATION);
   const encoded = encode(sample);
   if (!encoded || encoded.bare || (sample.taskWasRead && !encoded.stableTaskFields)) return null;
-  const [head, tail, more] = JSON_FORMAT.encodeFrame(encoded.data).split(JSON.stringify(PLACEHOLDER));
-  if (head === undefined || tail === undefined || more !== undefined) return null;
-  return { artifactId, head, tail, event: encoded.event };
+  const [head, rest, more] = JSON_FORMAT.encodeFrame(encoded.data).split(JSON.stringify(PLACEHOLDER));
+  if (head === undefined || rest === undefined || more !== undefined) return null;
+  const [tail = "", end = null, ...others] = rest.split(String(GENERATION));
+  if (others.length > 0 || head.includes(String(GENERATION))) return null;
+  return { artifactId, head, tail, end, event: encoded.event };
 }

@@ -1,10 +1,11 @@
+import type { JsonObject } from "../lib/json.ts";
 import type { Caller, Log, RequestHeaders, Route } from "../ports/index.ts";
 import { createAbortSignals } from "./abort.ts";
 import { type BaseUrlParts, createBaseUrl, type MountPoint } from "./base-url.ts";
 import { type CorsParts, createCors } from "./cors.ts";
 import type { ServeCustomApp } from "./custom-app.ts";
 import { readPeerCertificate } from "./peer-certificate.ts";
-import { type HttpExchange, type HttpRequest, type HttpResponse, sendError } from "./request.ts";
+import { type HttpExchange, type HttpRequest, type HttpResponse, sendError, sendText } from "./request.ts";
 import type { EndpointRoute, RouteMatch } from "./routes.ts";
 
 /** Answers the requests of one kind of route. */
@@ -21,6 +22,8 @@ export type Bindings = Readonly<Record<Route["transport"], Binding<Route>>> & {
 export interface RouterParts extends BaseUrlParts, CorsParts {
   readonly bindings: Bindings;
   readonly match: (path: string) => RouteMatch | null;
+  /** The body of the error for a path without a route; undefined: that of the router. */
+  readonly unknownPathBody: (verb: string, path: string) => JsonObject | undefined;
   readonly log: Log;
   /** A path under which everything is served as well: `/api`. */
   readonly mountPrefix?: string | undefined;
@@ -49,7 +52,8 @@ export function createRouter({ bindings, match, log, ...parts }: RouterParts): R
   ): Promise<void> | undefined {
     if (signals.isClosed) return void refuse(request, response, 503, "UNAVAILABLE", "The server has stopped");
     const mark = url.indexOf("?");
-    const found = match(mark === -1 ? url : url.slice(0, mark));
+    const path = mark === -1 ? url : url.slice(0, mark);
+    const found = match(path);
     const caller = toCaller(request, url);
     cors?.setHeaders(request, response, () => allowedVerbs(found));
     if (!found && parts.customApp) {
@@ -57,7 +61,7 @@ export function createRouter({ bindings, match, log, ...parts }: RouterParts): R
       const base = (): string => toBaseUrl(request.headers, mount);
       return parts.customApp({ ...caller, request, response, url, base, signal });
     }
-    if (!found) return void refuse(request, response, 404, "NOT_FOUND", NOT_FOUND);
+    if (!found) return void refusePath(request, response, parts.unknownPathBody(request.method ?? "", path));
     const route = found.byVerb.get(request.method === "HEAD" ? "GET" : (request.method ?? ""));
     if (!route) return void refuseVerb(request, response, found);
     const exchange = {
@@ -131,6 +135,12 @@ function refuseVerb(request: HttpRequest, response: HttpResponse, match: RouteMa
     const message = `Method ${request.method} is not allowed here; allowed are ${allow}`;
     refuse(request, response, 405, "UNIMPLEMENTED", message, { Allow: allow });
   }
+}
+
+function refusePath(request: HttpRequest, response: HttpResponse, body: JsonObject | undefined): void {
+  if (!body) return refuse(request, response, 404, "NOT_FOUND", NOT_FOUND);
+  request.resume();
+  sendText(response, 404, JSON.stringify(body), { "Cache-Control": "no-store" });
 }
 
 /** An error without reading the body. */

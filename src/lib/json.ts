@@ -30,8 +30,12 @@ export function toBoolean(value: Json | undefined): boolean | undefined {
   return word === false || word === "false" || word === "no" ? false : undefined;
 }
 
-/** An event of a stream is one line. JSON may contain U+2028 and U+2029, which some clients read as line ends. */
-export function toOneLine(json: string): string {
+/**
+ * The JSON of a value in one line, as events of a stream have it: JSON may contain U+2028 and U+2029, which some clients read
+ * as line ends.
+ */
+export function toJsonLine(value: Json): string {
+  const json = JSON.stringify(value);
   return /[\u2028\u2029]/.test(json)
     ? json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")
     : json;

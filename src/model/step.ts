@@ -1,3 +1,4 @@
+import { toJsonLine } from "../lib/json.ts";
 import { type TaskEvent, textAppendTarget, textOfEvent } from "./event.ts";
 import type { ContextId, Seq, TaskId } from "./ids.ts";
 import type { Task } from "./task.ts";
@@ -19,11 +20,11 @@ export interface Step {
   json?: string | null;
 }
 
-/** The JSON of the text that a step appends to an artifact, if it does nothing else, as most do; computed once. */
+/** The JSON line of the text that a step appends to an artifact, if it does nothing else, as most do; computed once. */
 export function appendedTextJson(step: Step): string | null {
   if (step.textJson !== undefined) return step.textJson;
   const { event } = step;
-  step.textJson = event && textAppendTarget(event) !== null ? JSON.stringify(textOfEvent(event)) : null;
+  step.textJson = event && textAppendTarget(event) !== null ? toJsonLine(textOfEvent(event)) : null;
   return step.textJson;
 }
 
@@ -45,18 +46,23 @@ export class DerivedStep implements Step {
   readonly event: TaskEvent;
   taskWasRead = false;
   readonly #original: Step;
+  readonly #generation: number | undefined;
 
-  constructor(original: Step, event: TaskEvent) {
+  /** `generation`: undefined for that of the other step. */
+  constructor(original: Step, event: TaskEvent, generation?: number) {
     this.seq = original.seq;
     this.at = original.at;
     this.taskId = original.taskId;
     this.contextId = original.contextId;
     this.event = event;
     this.#original = original;
+    this.#generation = generation;
   }
 
   get task(): Step["task"] {
     this.taskWasRead = true;
-    return this.#original.task;
+    const { task } = this.#original;
+    if (this.#generation === undefined || task.generation === undefined) return task;
+    return { ...task, generation: this.#generation };
   }
 }

@@ -125,7 +125,7 @@ export interface EncodedStep {
   readonly event?: string;
   readonly data: Json;
   readonly bare?: boolean;
-  /** The members that come from the task stay the same while text is appended to one artifact. */
+  /** The members that come from the task, except its generation, stay the same while text is appended to one artifact. */
   readonly stableTaskFields?: boolean;
 }
 /** Encodes one stream whose frames depend on those before: open blocks of text, numbered events. */

@@ -23,6 +23,7 @@ import { createLocalAgents } from "../operation/local-agents.ts";
 import type { OperationParts } from "../operation/lookup.ts";
 import type { Caller, Endpoint, Pipeline } from "../ports/index.ts";
 import { API_DESCRIPTIONS } from "../protocol/index.ts";
+import { createUnknownPathBody } from "../protocol/openai/unknown-path.ts";
 import { createOpenApiEndpoints } from "../protocol/openapi/index.ts";
 import { createPushRoutes } from "../push/admin-routes.ts";
 import { bodyBytesMaxOf, createLimitedOperations, createUnreadBytes } from "../quotas/index.ts";
@@ -140,12 +141,14 @@ async function connect(
     modifiedAt: () => catalog.modifiedAt,
     browsersTo: state.console && "console/",
   });
+  const served = settings.a2a ? dialects : [];
   return {
     router: {
       ...settings,
       ...toRouterRules(parts, services),
       bindings,
-      match: createRoutes(settings.a2a ? dialects : [], endpoints.public),
+      match: createRoutes(served, endpoints.public),
+      unknownPathBody: createUnknownPathBody(served),
       log,
     },
     adminEndpoints: endpoints.admin,

@@ -381,3 +381,15 @@ describe("responses", () => {
     ).rejects.toMatchObject({ status: 400, param: "input[0].type" });
   });
 });
+
+it("an API that agents do not have is not found, and the error says what there is", async () => {
+  const call = client.embeddings.create({ model: "writer", input: "x" });
+  await expect(call).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  await expect(call).rejects.toMatchObject({
+    status: 404,
+    type: "invalid_request_error",
+    code: "unknown_url",
+    message:
+      "404 Unknown request URL: POST /v1/embeddings. This server has models, chat/completions and responses",
+  });
+});

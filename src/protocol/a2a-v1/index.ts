@@ -89,7 +89,7 @@ export function createV1(options: V1Options): Dialect {
     replyDialect: () => "v1",
     encodeStep(step, _closing, form) {
       const data = form === GENERATIONS ? extendStep(step, withGeneration) : encodeStep(step);
-      return data && { data };
+      return data && { data, stableTaskFields: true };
     },
     createEncoder: () => null,
     encodePush: (step, config) =>

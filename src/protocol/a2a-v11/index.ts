@@ -31,7 +31,7 @@ export function createV11(options: V1Options): Dialect {
     replyDialect: () => "v11",
     encodeStep(step) {
       const data = extendStep(step, withGeneration);
-      return data && { data };
+      return data && { data, stableTaskFields: true };
     },
     encodePush: (step, config) =>
       isPushedStep(step, config)

@@ -1,4 +1,4 @@
-import { defined, type JsonObject } from "../../lib/json.ts";
+import { defined, type JsonObject, toJsonLine } from "../../lib/json.ts";
 import { type Artifact, type Message, mediaTypeOf, type Seq, type Task, textOf } from "../../model/index.ts";
 import type { EncodedFrame, WireFault } from "../../ports/index.ts";
 import { TurnEncoder } from "../shared/turn-encoder.ts";
@@ -8,6 +8,7 @@ import {
   messageOf,
   type TextBlock,
   toFileUrl,
+  toTurnId,
   usageOf,
   writeMessage,
 } from "../shared/turn-output.ts";
@@ -29,13 +30,13 @@ export class AgUiEncoder extends TurnEncoder {
   }
 
   override encodeFault({ code, message }: WireFault): readonly EncodedFrame[] {
-    return [{ data: JSON.stringify({ type: "RUN_ERROR", message, code }) }];
+    return [{ data: toJsonLine({ type: "RUN_ERROR", message, code }) }];
   }
 
-  override begin({ id, contextId, turn }: Task): void {
-    this.#prefix = turn > 1 ? `${id}-${turn}` : id;
-    this.#run = { threadId: contextId, runId: this.#runId || this.#prefix };
-    this.#push("RUN_STARTED", { ...this.#run, metadata: { taskId: id } });
+  override begin(task: Task): void {
+    this.#prefix = toTurnId(task);
+    this.#run = { threadId: task.contextId, runId: this.#runId || this.#prefix };
+    this.#push("RUN_STARTED", { ...this.#run, metadata: { taskId: task.id } });
   }
 
   override open(block: TextBlock): void {
@@ -52,7 +53,7 @@ export class AgUiEncoder extends TurnEncoder {
 
   #headOf(block: TextBlock): string {
     const type = block.kind === "text" ? "TEXT_MESSAGE_CONTENT" : "REASONING_MESSAGE_CONTENT";
-    return `{"type":"${type}","messageId":${JSON.stringify(this.#idOf(block))},"delta":`;
+    return `{"type":"${type}","messageId":${toJsonLine(this.#idOf(block))},"delta":`;
   }
 
   override close(block: TextBlock): void {
@@ -130,6 +131,6 @@ export class AgUiEncoder extends TurnEncoder {
   }
 
   #push(type: string, value: JsonObject): void {
-    this.push(JSON.stringify({ type, ...value }));
+    this.pushJson({ type, ...value });
   }
 }

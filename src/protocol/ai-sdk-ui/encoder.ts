@@ -1,4 +1,4 @@
-import { defined, type Json, type JsonObject } from "../../lib/json.ts";
+import { defined, type Json, type JsonObject, toJsonLine } from "../../lib/json.ts";
 import { type Artifact, type Message, mediaTypeOf, type Task, textOf } from "../../model/index.ts";
 import type { EncodedFrame, WireFault } from "../../ports/index.ts";
 import { TurnEncoder } from "../shared/turn-encoder.ts";
@@ -8,6 +8,7 @@ import {
   messageOf,
   type TextBlock,
   toFileUrl,
+  toTurnId,
   usageOf,
   writeMessage,
 } from "../shared/turn-output.ts";
@@ -15,32 +16,35 @@ import {
 /** The UI message stream of the AI SDK: one message of the assistant for each turn. */
 export class UiMessageEncoder extends TurnEncoder {
   override encodeFault({ message }: WireFault): readonly EncodedFrame[] {
-    return [{ data: JSON.stringify({ type: "error", errorText: message }) }, { data: DONE }];
+    return [{ data: toJsonLine({ type: "error", errorText: message }) }, { data: DONE }];
   }
 
   override begin(task: Task): void {
-    const { id, contextId, agent, turn } = task;
-    const messageId = turn > 1 ? `${id}-${turn}` : id;
-    this.#push({ type: "start", messageId, messageMetadata: { taskId: id, contextId, agent } });
-    this.#push({ type: "start-step" });
+    const { id, contextId, agent } = task;
+    this.pushJson({
+      type: "start",
+      messageId: toTurnId(task),
+      messageMetadata: { taskId: id, contextId, agent },
+    });
+    this.pushJson({ type: "start-step" });
   }
 
   override open({ id, kind }: TextBlock): void {
-    this.#push({ type: `${kind}-start`, id });
+    this.pushJson({ type: `${kind}-start`, id });
   }
 
   override append(block: TextBlock, _text: string, json: string): void {
-    block.head ??= `{"type":"${block.kind}-delta","id":${JSON.stringify(block.id)},"delta":`;
+    block.head ??= `{"type":"${block.kind}-delta","id":${toJsonLine(block.id)},"delta":`;
     this.push(`${block.head}${json}}`);
   }
 
   override close({ id, kind }: TextBlock): void {
-    this.#push({ type: `${kind}-end`, id });
+    this.pushJson({ type: `${kind}-end`, id });
   }
 
   override file(part: FileOutput): void {
     const { filename } = part;
-    this.#push(
+    this.pushJson(
       defined<JsonObject>({
         type: "file",
         url: toFileUrl(part),
@@ -52,27 +56,27 @@ export class UiMessageEncoder extends TurnEncoder {
 
   /** Data with an id replaces the data of the same id: so does an artifact. */
   override data(part: DataValue, { artifactId, name }: Artifact): void {
-    this.#push({ type: toDataType(name ?? "artifact"), id: artifactId, data: part.data });
+    this.pushJson({ type: toDataType(name ?? "artifact"), id: artifactId, data: part.data });
   }
 
   /** Shown while the agent works, and not kept. */
   override progress({ parts }: Message): void {
     const text = textOf(parts);
-    if (text !== "") this.#push({ type: "data-status", data: { text }, transient: true });
+    if (text !== "") this.pushJson({ type: "data-status", data: { text }, transient: true });
   }
 
   override end(task: Task): void {
     const { state } = task.status;
     const message = messageOf(task);
     if (state === "failed")
-      this.#push({ type: "error", errorText: textOf(message?.parts ?? []) || "The agent failed" });
+      this.pushJson({ type: "error", errorText: textOf(message?.parts ?? []) || "The agent failed" });
     else if (message) this.#writeLast(message);
     if (state === "canceled")
-      this.#push({ type: "abort", reason: task.cancel?.reason ?? "The task was canceled" });
-    this.#push({ type: "finish-step" });
+      this.pushJson({ type: "abort", reason: task.cancel?.reason ?? "The task was canceled" });
+    this.pushJson({ type: "finish-step" });
     const usage = usageOf(task);
     const messageMetadata = { state, ...(usage && { usage: { ...usage } }) };
-    this.#push({ type: "finish", finishReason: REASONS[state] ?? "stop", messageMetadata });
+    this.pushJson({ type: "finish", finishReason: REASONS[state] ?? "stop", messageMetadata });
     this.push(DONE);
   }
 
@@ -80,12 +84,8 @@ export class UiMessageEncoder extends TurnEncoder {
   #writeLast(message: Message): void {
     writeMessage(message, this);
     for (const part of message.parts)
-      if (part.kind === "data") this.#push(toQuestion(part.data, message));
+      if (part.kind === "data") this.pushJson(toQuestion(part.data, message));
       else if (part.kind !== "text") this.file(part);
-  }
-
-  #push(value: JsonObject): void {
-    this.push(JSON.stringify(value));
   }
 }
 

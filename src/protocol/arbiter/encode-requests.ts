@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../lib/json.ts";
+import { type JsonObject, toJsonLine } from "../../lib/json.ts";
 import {
   type Artifact,
   type Fault,
@@ -55,7 +55,7 @@ export class RequestEncoder implements StreamEncoder {
   }
 }
 
-const toFrame = (event: string, data: JsonObject): EncodedFrame => ({ event, data: JSON.stringify(data) });
+const toFrame = (event: string, data: JsonObject): EncodedFrame => ({ event, data: toJsonLine(data) });
 
 function encodeEvent(step: Step, agent: string): readonly EncodedFrame[] {
   const { event, task } = step;

@@ -1,4 +1,4 @@
-import { defined, type Json, type JsonObject } from "../../lib/json.ts";
+import { defined, type Json, type JsonObject, toJsonLine } from "../../lib/json.ts";
 import { Fault, isSettled, type Seq, type Task, textOf, toFault } from "../../model/index.ts";
 import type { EncodedFrame, WireFault } from "../../ports/index.ts";
 import { TurnEncoder } from "../shared/turn-encoder.ts";
@@ -98,12 +98,12 @@ export class ChatEncoder extends TurnEncoder {
   }
 
   override encodeFault({ body }: WireFault): readonly EncodedFrame[] {
-    return [{ data: JSON.stringify(body) }];
+    return [{ data: toJsonLine(body as Json) }];
   }
 
   override begin(task: Task): void {
     const usage = this.#options.withUsage ? ',"usage":null' : "";
-    this.#head = `${JSON.stringify(headOf(task, "chat.completion.chunk")).slice(0, -1)},"choices":[{"index":0,"delta":`;
+    this.#head = `${toJsonLine(headOf(task, "chat.completion.chunk")).slice(0, -1)},"choices":[{"index":0,"delta":`;
     this.#tail = `,"logprobs":null,"finish_reason":null}]${usage}}`;
     this.push(`${this.#head}{"role":"assistant","content":"","refusal":null}${this.#tail}`);
   }
@@ -111,19 +111,19 @@ export class ChatEncoder extends TurnEncoder {
   override append({ id, kind }: TextBlock, text: string, json: string): void {
     if (this.#options.isJson) return;
     const separator = this.#separate(id, kind);
-    const shown = separator === "" ? json : JSON.stringify(separator + text);
+    const shown = separator === "" ? json : toJsonLine(separator + text);
     this.#say(kind === "reasoning" ? "reasoning_content" : "content", shown);
   }
 
   override end(task: Task): void {
     const failure =
       toFailure(task) ?? (this.#options.isJson ? this.#writeJson(task) : this.#writeMessage(task));
-    if (failure) return this.push(JSON.stringify(toErrorBody(failure)));
+    if (failure) return this.pushJson(toErrorBody(failure));
     const head = headOf(task, "chat.completion.chunk");
     const choices = [{ index: 0, delta: {}, logprobs: null, finish_reason: "stop" }];
     const { withUsage } = this.#options;
-    this.#push({ ...head, choices, metadata: toMarker(task), ...(withUsage && { usage: null }) });
-    if (withUsage) this.#push({ ...head, choices: [], usage: encodeUsage(task) ?? NO_USAGE });
+    this.pushJson({ ...head, choices, metadata: toMarker(task), ...(withUsage && { usage: null }) });
+    if (withUsage) this.pushJson({ ...head, choices: [], usage: encodeUsage(task) ?? NO_USAGE });
     this.push("[DONE]");
   }
 
@@ -131,14 +131,14 @@ export class ChatEncoder extends TurnEncoder {
     const text = toMessageText(task);
     if (text === "") return;
     const member = task.status.state === "rejected" ? "refusal" : "content";
-    this.#say(member, JSON.stringify(this.#separate("message", member) + text));
+    this.#say(member, toJsonLine(this.#separate("message", member) + text));
   }
 
   /** A question is text, whatever the format. */
   #writeJson(task: Task): Fault | undefined {
     if (task.status.state !== "completed") return this.#writeMessage(task);
     try {
-      this.#say("content", JSON.stringify(toJsonText(task)));
+      this.#say("content", toJsonLine(toJsonText(task)));
     } catch (error) {
       return toFault(error);
     }
@@ -156,9 +156,5 @@ export class ChatEncoder extends TurnEncoder {
   /** `json`: of the text. */
   #say(member: string, json: string): void {
     this.push(`${this.#head}{"${member}":${json}}${this.#tail}`);
-  }
-
-  #push(value: JsonObject): void {
-    this.push(JSON.stringify(value));
   }
 }

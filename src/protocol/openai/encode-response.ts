@@ -41,13 +41,13 @@ export function encodeResponse(
 ): JsonObject {
   const { state } = task.status;
   const status = STATUSES[state];
-  return defined<JsonObject>({
+  return {
     id: toResponseId(task),
     object: "response",
     created_at: toSeconds(task.createdAt),
     status,
     completed_at: status === "completed" ? toSeconds(task.status.at) : null,
-    background: options.isBackground ? true : (undefined as never),
+    ...(options.isBackground && { background: true }),
     error: state === "failed" ? { code: "server_error", message: toReason(task) } : null,
     incomplete_details: null,
     instructions: null,
@@ -65,9 +65,9 @@ export function encodeResponse(
     tools: [],
     top_p: null,
     truncation: "disabled",
-    usage: (encodeUsage(task) ?? null) as Json,
+    usage: encodeUsage(task) ?? null,
     metadata: toMetadata(task),
-  });
+  };
 }
 
 /** As the caller named it; a message of another dialect may refer to a task. */

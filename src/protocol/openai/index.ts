@@ -3,14 +3,14 @@ import { readLastEventIdHeader } from "../shared/headers.ts";
 import { JSON_RPC, toEndpoints } from "../shared/routes.ts";
 import { createEncoder, encodeResult } from "./encode.ts";
 import { encodeFault, FAULTS } from "./faults.ts";
-import { METHODS, ROUTES } from "./routes.ts";
+import { DIALECT, METHODS, ROUTES } from "./routes.ts";
 
 const ENDPOINTS = toEndpoints(ROUTES);
 
 /** The OpenAI API: agents are models, a turn of a task is a completion or a response. */
 export function createOpenai(): Dialect {
   return {
-    name: "openai",
+    name: DIALECT,
     routes: ROUTES,
     faults: FAULTS,
     envelope: JSON_RPC,
@@ -18,7 +18,7 @@ export function createOpenai(): Dialect {
     claims: call => ENDPOINTS.has(call.endpoint),
     decode: call => (METHODS[call.method] as (typeof METHODS)[string])(call),
     encode: encodeResult,
-    replyDialect: () => "openai",
+    replyDialect: () => DIALECT,
     encodeStep: () => null,
     createEncoder: (operation, call) => createEncoder(operation, readLastEventIdHeader(call)),
     encodePush: () => null,

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../lib/json.ts";
+import { type Json, type JsonObject, toJsonLine } from "../../lib/json.ts";
 import { type Seq, type Step, type Task, type TaskId, toFault } from "../../model/index.ts";
 import type { EncodedFrame, WireFault } from "../../ports/index.ts";
 import { TurnEncoder } from "../shared/turn-encoder.ts";
@@ -24,16 +24,15 @@ export interface ResponseStreamOptions extends ResponseOptions {
 
 /**
  * The events of a response. They are numbered from 0, and the same log gives the same numbers: a stream is resumed by
- * encoding it again and leaving out what the caller has.
+ * encoding it again and leaving out what the caller has. A whole text is in four events, and the same members are in many:
+ * the JSON of both is made once.
  */
 export class ResponseEncoder extends TurnEncoder {
   readonly #options: ResponseStreamOptions;
   #number = 0;
   #taskId = "" as TaskId;
-  /** The index of each item in the output, by block. */
-  readonly #indexes = new Map<string, number>();
-  /** By block. */
-  readonly #written = new Map<string, WrittenText>();
+  /** The output, by block. */
+  readonly #items = new Map<string, WrittenItem>();
 
   constructor(options: ResponseStreamOptions) {
     super(options.after, { turn: options.turn, render: toParagraph });
@@ -49,15 +48,15 @@ export class ResponseEncoder extends TurnEncoder {
   override encodeFault({ body }: Pick<WireFault, "body">): readonly EncodedFrame[] {
     const { message, code, param } = (body as { readonly error: JsonObject }).error;
     const value = { code: code as Json, message: message as Json, param: param as Json };
-    return [{ event: "error", data: this.#toEvent("error", value) }];
+    return [{ event: "error", data: this.#toEvent("error", toMembers(value)) }];
   }
 
   override begin(task: Task): void {
     this.#taskId = task.id;
     const working: Task = { ...task, status: { state: "working", at: task.status.at } };
-    const response = encodeResponse(working, this.#options, []);
-    this.#push("response.created", { response });
-    this.#push("response.in_progress", { response });
+    const members = toMembers({ response: encodeResponse(working, this.#options, []) });
+    this.#push("response.created", members);
+    this.#push("response.in_progress", members);
   }
 
   override open(block: TextBlock): void {
@@ -81,13 +80,14 @@ export class ResponseEncoder extends TurnEncoder {
       if (state === "rejected") this.#refuse(task);
       else if (this.#options.isJson && state === "completed") this.#write("json", toJsonText(task));
       else if (state !== "failed") this.#write(messageOf(task)?.messageId ?? "", toMessageText(task));
-      const used: WrittenText[] = [];
-      const output = encodeOutput(task, this.#options, item => this.#reuse(item, used));
-      const response = encodeResponse(task, this.#options, output);
-      this.#push(END_EVENTS[state as keyof typeof END_EVENTS] ?? "response.completed", { response }, used);
+      const texts: string[] = [];
+      const output = encodeOutput(task, this.#options, item => this.#reuse(item, texts));
+      const members = toMembers({ response: encodeResponse(task, this.#options, output) });
+      const type = END_EVENTS[state as keyof typeof END_EVENTS] ?? "response.completed";
+      this.#push(type, insertTexts(members, texts));
     } catch (error) {
       const { message } = toFault(error);
-      this.#push("error", { code: "invalid_agent_response", message, param: null });
+      this.#push("error", toMembers({ code: "invalid_agent_response", message, param: null }));
     }
   }
 
@@ -95,86 +95,75 @@ export class ResponseEncoder extends TurnEncoder {
     if (text === "") return;
     const block: TextBlock = { id, kind: "text", text };
     this.#openItem(block);
-    this.#appendItem(block, JSON.stringify(text));
+    this.#appendItem(block, toJsonLine(text));
     this.#closeItem(block);
   }
 
   #openItem(block: TextBlock): void {
-    const output_index = this.#indexes.size;
-    this.#indexes.set(block.id, output_index);
-    const item = encodeItem(this.#taskId, { ...block, text: "" }, "in_progress");
-    this.#push("response.output_item.added", { output_index, item });
-    if (block.kind === "text")
-      this.#push("response.content_part.added", { ...this.#place(block), part: encodeTextPart("") });
-    else
-      this.#push("response.reasoning_summary_part.added", {
-        ...this.#place(block),
-        part: { type: "summary_text", text: "" },
-      });
+    const { place } = this.#addItem(block);
+    const { added, part } = EVENTS[block.kind];
+    this.#push(added, `${place},"part":${part('""')}`);
+    block.head = `,${place},"delta":`;
   }
 
-  /** `json`: of the text. */
-  #appendItem(block: TextBlock, json: string): void {
-    const sequence_number = this.#number++;
-    if (this.#isKnown(sequence_number)) return;
-    const type = DELTAS[block.kind];
-    block.head ??= `${JSON.stringify(this.#place(block)).slice(1, -1)},"delta":`;
-    const rest = block.kind === "text" ? ',"logprobs":[]' : "";
-    this.push(`{"type":"${type}","sequence_number":${sequence_number},${block.head}${json}${rest}}`, type);
+  #addItem({ id, kind }: TextBlock): WrittenItem {
+    const output_index = this.#items.size;
+    const at = kind === "text" ? { content_index: 0 } : { summary_index: 0 };
+    const place = toMembers({ item_id: toItemId(this.#taskId, { id, kind }), output_index, ...at });
+    const written = { place, output_index, pieces: [], text: "", json: "" };
+    this.#items.set(id, written);
+    const item = encodeItem(this.#taskId, { id, kind, text: "" }, "in_progress");
+    this.#push("response.output_item.added", toMembers({ output_index, item }));
+    return written;
   }
 
-  #closeItem(block: TextBlock): void {
-    const { kind, text } = block;
-    const place = this.#place(block);
-    const written = { text, json: JSON.stringify(text) };
-    this.#written.set(block.id, written);
-    if (kind === "text") {
-      this.#push("response.output_text.done", { ...place, text: TEXT, logprobs: [] }, [written]);
-      this.#push("response.content_part.done", { ...place, part: encodeTextPart(TEXT) }, [written]);
-    } else {
-      const part = { type: "summary_text", text: TEXT };
-      this.#push("response.reasoning_summary_text.done", { ...place, text: TEXT }, [written]);
-      this.#push("response.reasoning_summary_part.done", { ...place, part }, [written]);
-    }
-    const output_index = place.output_index as number;
-    const item = encodeItem(this.#taskId, { ...block, text: TEXT }, "completed");
-    this.#push("response.output_item.done", { output_index, item }, [written]);
+  /** `json`: of the text, in one line. */
+  #appendItem({ id, kind, head }: TextBlock, json: string): void {
+    (this.#items.get(id) as WrittenItem).pieces.push(json.slice(1, -1));
+    const number = this.#number++;
+    if (this.#isKnown(number)) return;
+    const { delta, deltaHead, deltaEnd } = EVENTS[kind];
+    this.push(deltaHead + number + head + json + deltaEnd, delta);
   }
 
-  /** The text of an item of the finished response: `TEXT` and the text as it was written, or the text itself. */
-  #reuse({ id, text }: OutputItem, used: WrittenText[]): string {
-    const written = this.#written.get(id);
+  #closeItem({ id, kind, text }: TextBlock): void {
+    const written = this.#items.get(id) as WrittenItem;
+    const { place, output_index, pieces } = written;
+    const json = `"${pieces.join("")}"`;
+    this.#items.set(id, { ...written, text, json, pieces: [] });
+    const { done, doneEnd, partDone, part } = EVENTS[kind];
+    this.#push(done, `${place},"text":${json}${doneEnd}`);
+    this.#push(partDone, `${place},"part":${part(json)}`);
+    const item = encodeItem(this.#taskId, { id, kind, text: TEXT }, "completed");
+    this.#push("response.output_item.done", insertTexts(toMembers({ output_index, item }), [json]));
+  }
+
+  /** The text of an item of the finished response: `TEXT` for one of `texts`, or the text itself. */
+  #reuse({ id, text }: OutputItem, texts: string[]): string {
+    const written = this.#items.get(id);
     const isWritten = written?.text === text;
     if (!isWritten && text !== TEXT) return text;
-    used.push(isWritten ? written : { text, json: TEXT_JSON });
+    texts.push(isWritten ? written.json : TEXT_JSON);
     return TEXT;
   }
 
   #refuse(task: Task): void {
     const refusal = toMessageText(task);
     const block: TextBlock = { id: messageOf(task)?.messageId ?? "", kind: "text", text: refusal };
-    const output_index = this.#indexes.size;
-    this.#indexes.set(block.id, output_index);
-    const place = this.#place(block);
-    const item = encodeItem(this.#taskId, { ...block, text: "" }, "in_progress");
-    this.#push("response.output_item.added", { output_index, item });
-    this.#push("response.content_part.added", { ...place, part: { type: "refusal", refusal: "" } });
-    this.#push("response.refusal.delta", { ...place, delta: refusal });
-    this.#push("response.refusal.done", { ...place, refusal });
-    this.#push("response.content_part.done", { ...place, part: { type: "refusal", refusal } });
-    this.#push("response.output_item.done", { output_index, item: encodeRefusal(this.#taskId, block) });
+    const { place, output_index } = this.#addItem(block);
+    const json = toJsonLine(refusal);
+    this.#push("response.content_part.added", `${place},"part":{"type":"refusal","refusal":""}`);
+    this.#push("response.refusal.delta", `${place},"delta":${json}`);
+    this.#push("response.refusal.done", `${place},"refusal":${json}`);
+    this.#push("response.content_part.done", `${place},"part":{"type":"refusal","refusal":${json}}`);
+    const item = encodeRefusal(this.#taskId, block);
+    this.#push("response.output_item.done", toMembers({ output_index, item }));
   }
 
-  #place(block: TextBlock): JsonObject {
-    const at = block.kind === "text" ? { content_index: 0 } : { summary_index: 0 };
-    const item_id = toItemId(this.#taskId, block);
-    return { item_id, output_index: this.#indexes.get(block.id) as number, ...at };
-  }
-
-  /** `texts`: those for which `TEXT` stands in the value, in their order. */
-  #push(type: string, value: JsonObject, texts: readonly WrittenText[] = []): void {
+  /** `members`: of the event, as JSON without braces. */
+  #push(type: string, members: string): void {
     if (this.#isKnown(this.#number)) this.#number += 1;
-    else this.push(insertTexts(this.#toEvent(type, value), texts), type);
+    else this.push(this.#toEvent(type, members), type);
   }
 
   /** The caller has this event. */
@@ -183,39 +172,66 @@ export class ResponseEncoder extends TurnEncoder {
     return startingAfter !== undefined && sequence_number <= startingAfter;
   }
 
-  #toEvent(type: string, value: JsonObject): string {
-    return JSON.stringify({ type, sequence_number: this.#number++, ...value });
+  #toEvent(type: string, members: string): string {
+    return `{"type":"${type}","sequence_number":${this.#number++},${members}}`;
   }
 }
 
-/** A whole text is in four events: its JSON is made once. */
-interface WrittenText {
+interface WrittenItem {
+  /** The members of all events about the content of the item. */
+  readonly place: string;
+  readonly output_index: number;
+  /** Of the JSON of the text, while it grows. */
+  readonly pieces: string[];
+  /** Of a closed item. */
   readonly text: string;
   readonly json: string;
 }
 
+const toMembers = (value: JsonObject): string => toJsonLine(value).slice(1, -1);
+
 /** Stands for a text. */
 const TEXT = "\u0000";
-const TEXT_JSON = JSON.stringify(TEXT);
+const TEXT_JSON = toJsonLine(TEXT);
 
-/** A refusal and the metadata of the caller, which may be such a text, come after the texts. */
-function insertTexts(event: string, texts: readonly WrittenText[]): string {
+/** `texts`: the JSON of those for which `TEXT` stands. A refusal and the caller's metadata, which may be such a text, come later. */
+function insertTexts(json: string, texts: readonly string[]): string {
   let whole = "";
   let from = 0;
-  for (const { json } of texts) {
-    const at = event.indexOf(TEXT_JSON, from);
-    whole += event.slice(from, at) + json;
+  for (const text of texts) {
+    const at = json.indexOf(TEXT_JSON, from);
+    whole += json.slice(from, at) + text;
     from = at + TEXT_JSON.length;
   }
-  return whole + event.slice(from);
+  return whole + json.slice(from);
 }
 
 const NOT_FOUND = {
   body: { error: { message: "Response not found", code: "response_not_found", param: null } },
 };
 
-const DELTAS = {
-  text: "response.output_text.delta",
-  reasoning: "response.reasoning_summary_text.delta",
-} as const;
+/** The events about the content of an item, and the JSON in which they differ. */
+const EVENTS = {
+  text: toEvents("response.output_text", "response.content_part", ',"logprobs":[]', encodeTextPart(TEXT)),
+  reasoning: toEvents("response.reasoning_summary_text", "response.reasoning_summary_part", "", {
+    type: "summary_text",
+    text: TEXT,
+  }),
+};
+
+/** `end`: the last members of events with text; `part`: with `TEXT`. */
+function toEvents(text: string, partName: string, end: string, part: JsonObject) {
+  const delta = `${text}.delta`;
+  return {
+    added: `${partName}.added`,
+    delta,
+    deltaHead: `{"type":"${delta}","sequence_number":`,
+    deltaEnd: `${end}}`,
+    done: `${text}.done`,
+    doneEnd: end,
+    partDone: `${partName}.done`,
+    part: (json: string): string => insertTexts(toJsonLine(part), [json]),
+  };
+}
+
 const END_EVENTS = { failed: "response.failed", canceled: "response.incomplete" } as const;

@@ -4,6 +4,9 @@ import { invalidField } from "../shared/fields.ts";
 import { decodeChat, decodeResponse } from "./decode.ts";
 import { parseResponseId } from "./ids.ts";
 
+/** The name of the dialect. */
+export const DIALECT = "openai";
+
 // ---- paths ---------------------------------------------------------------------------------------------------
 
 type Path = readonly [verb: "GET" | "POST", path: string, method: string];

@@ -1,3 +1,4 @@
+import { type JsonObject, toJsonLine } from "../../lib/json.ts";
 import type { Artifact, Message, Seq, Step, Task } from "../../model/index.ts";
 import type { EncodedFrame, StreamEncoder, WireFault } from "../../ports/index.ts";
 import {
@@ -30,9 +31,13 @@ export abstract class TurnEncoder implements StreamEncoder, TurnWriter {
     return this.#frames;
   }
 
-  /** `data`: JSON or a mark. */
+  /** `data`: a line of JSON, or a mark. */
   protected push(data: string, event?: string): void {
     this.#frames.push(event === undefined ? { data } : { event, data });
+  }
+
+  protected pushJson(value: JsonObject): void {
+    this.push(toJsonLine(value));
   }
 
   abstract encodeFault(fault: WireFault): readonly EncodedFrame[];

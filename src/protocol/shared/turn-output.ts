@@ -1,4 +1,4 @@
-import { isDeepEqual } from "../../lib/json.ts";
+import { isDeepEqual, toJsonLine } from "../../lib/json.ts";
 import {
   type Artifact,
   appendedTextJson,
@@ -33,7 +33,7 @@ export type DataValue = Extract<Part, { kind: "data" }>;
 export interface TurnWriter {
   begin(task: Task): void;
   open(block: TextBlock): void;
-  /** `json`: of the text. */
+  /** `json`: of the text, in one line. */
   append(block: TextBlock, text: string, json: string): void;
   close(block: TextBlock): void;
   file(part: FileOutput, artifact: Artifact): void;
@@ -148,13 +148,14 @@ export function writeMessage({ messageId, parts }: Message, writer: TurnWriter):
   if (text === "") return;
   const block: TextBlock = { id: messageId, kind: "text", text };
   writer.open(block);
-  writer.append(block, text, JSON.stringify(text));
+  writer.append(block, text, toJsonLine(text));
   writer.close(block);
 }
 
-/** A later turn of the same task may follow. */
-function isEnd({ event, task }: Step): boolean {
-  if (!event) return isSettled(task.status.state);
+/** A later turn of the same task may follow. The task of a chunk is not read: it would be folded for each of them. */
+function isEnd(step: Step): boolean {
+  const { event } = step;
+  if (!event) return isSettled(step.task.status.state);
   return event.type === "reply" || (event.type === "status" && isSettled(event.state));
 }
 
@@ -202,7 +203,7 @@ class OpenBlock {
     this.#repeated = undefined;
   }
 
-  #write(text: string, writer: TurnWriter, json = JSON.stringify(text)): void {
+  #write(text: string, writer: TurnWriter, json = toJsonLine(text)): void {
     if (text === "") return;
     if (!this.#block) {
       this.#count += 1;
@@ -227,6 +228,9 @@ export function messageOf({ status, reply }: Task): Message | undefined {
   if (reply) return reply;
   return status.state === "working" || status.state === "submitted" ? undefined : status.message;
 }
+
+/** Names a turn, for front ends that know messages or runs and not tasks: the first one as its task. */
+export const toTurnId = ({ id, turn }: Task): string => (turn > 1 ? `${id}-${turn}` : id);
 
 export const isReasoning = ({ name }: Artifact): boolean => name === REASONING;
 
