@@ -16,6 +16,15 @@ import type {
 import type { CheckpointLibrary, Serde } from "./library.ts";
 
 export interface StorageCheckpointer extends Checkpointer {
+  /** What `put` stores. */
+  toPut(config: GraphConfig, checkpoint: Checkpoint, metadata: unknown): Promise<StorageChange>;
+  /** What `putWrites` stores. */
+  toWrites(
+    config: GraphConfig,
+    writes: readonly ChannelWrite[],
+    task: string,
+    path?: string,
+  ): Promise<readonly StorageChange[]>;
   /** The checkpoint that `getTuple` returns, as it is stored. */
   findStored(config: GraphConfig): Promise<StoredTuple | undefined>;
   /** The checkpoints of `list`, as they are stored. */
@@ -74,6 +83,8 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
   class ContextCheckpointer extends BaseCheckpointSaver implements StorageCheckpointer {
     readonly #storage: ContextStorage;
     readonly #own: string;
+    /** By namespace: the checkpoint that was stored last, and the tasks that have stored writes of it. */
+    readonly #newest = new Map<string, { readonly id: string; readonly tasks: Set<string> }>();
 
     constructor(storage: ContextStorage, own: string) {
       super();
@@ -126,6 +137,11 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
     }
 
     async put(config: GraphConfig, checkpoint: Checkpoint, metadata: unknown): Promise<GraphConfig> {
+      await this.#storage.put([await this.toPut(config, checkpoint, metadata)]);
+      return toPutConfig(config, checkpoint);
+    }
+
+    async toPut(config: GraphConfig, checkpoint: Checkpoint, metadata: unknown): Promise<StorageChange> {
       const { thread, ns } = requireThread(config);
       const parent = config.configurable?.checkpoint_id;
       const stored: StoredCheckpoint = {
@@ -136,8 +152,8 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
         checkpoint: await serialize(this.serde, checkpoint),
         metadata: await serialize(this.serde, { ...metadataOf(config), ...(metadata as object) }),
       };
-      await this.#storage.put([toChange(this.#prefix("c", thread, ns) + checkpoint.id, stored)]);
-      return toConfig(thread, ns, checkpoint.id);
+      this.#newest.set(`${thread}|${ns}`, { id: checkpoint.id, tasks: new Set() });
+      return toChange(this.#prefix("c", thread, ns) + checkpoint.id, stored);
     }
 
     async putWrites(
@@ -146,21 +162,39 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
       task: string,
       path = "",
     ): Promise<void> {
+      // In one transaction: a task with only some of its writes would count as completed.
+      await this.#storage.put(await this.toWrites(config, writes, task, path));
+    }
+
+    async toWrites(
+      config: GraphConfig,
+      writes: readonly ChannelWrite[],
+      task: string,
+      path = "",
+    ): Promise<readonly StorageChange[]> {
       const { thread, ns } = requireThread(config);
       const id = config.configurable?.checkpoint_id;
       if (id === undefined) throw new Error("Writes belong to a checkpoint: its checkpoint_id is missing");
       const prefix = `${this.#prefix("w", thread, ns)}${id}/${encodeURIComponent(task)}/`;
+      const isFirst = this.#isFirstWrite(`${thread}|${ns}`, id, task);
       const changes: StorageChange[] = [];
       for (const [nth, [channel, value]] of writes.entries()) {
         const at = WRITES_IDX_MAP[channel] ?? nth;
         const key = `${prefix}${at}`;
         // A repeated task does not change its channel values; of special writes (negative index) the last one counts.
-        if (at >= 0 && (await this.#storage.get(key)) !== undefined) continue;
+        if (at >= 0 && !isFirst && (await this.#storage.get(key)) !== undefined) continue;
         const stored: StoredWrite = { task, path, at, channel, value: await serialize(this.serde, value) };
         changes.push(toChange(key, stored));
       }
-      // In one transaction: a task with only some of its writes would count as completed.
-      await this.#storage.put(changes);
+      return changes;
+    }
+
+    /** Nothing else knows the id of a checkpoint before it is stored, so it has no writes yet. */
+    #isFirstWrite(place: string, id: string, task: string): boolean {
+      const newest = this.#newest.get(place);
+      if (newest?.id !== id || newest.tasks.has(task)) return false;
+      newest.tasks.add(task);
+      return true;
     }
 
     async deleteThread(thread: string): Promise<void> {
@@ -339,6 +373,12 @@ function metadataOf({ metadata }: GraphConfig): object {
   if (!isRecord(metadata)) return {};
   const isOwn = (name: string): boolean => !name.startsWith("langgraph_") && name !== "checkpoint_ns";
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => isOwn(name)));
+}
+
+/** The config that `put` returns. */
+export function toPutConfig(config: GraphConfig, { id }: Checkpoint): GraphConfig {
+  const { thread, ns } = requireThread(config);
+  return toConfig(thread, ns, id);
 }
 
 const textsOf = (value: StoredValue): readonly [string, string] => [

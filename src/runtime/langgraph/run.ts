@@ -69,7 +69,7 @@ async function openState(
   const replayLog = new ReplayLog(ctx.storage, `${task.id}.${task.turn}`);
   if (typeof own === "object")
     return {
-      checkpointer: replayLog.wrap(own),
+      checkpointer: replayLog.wrapOther(own),
       replayLog,
       thread: threadOf(task, ctx),
       prune: async () => {},
