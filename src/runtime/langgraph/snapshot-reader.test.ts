@@ -68,7 +68,14 @@ test("what one node has kept is as if it were read anew, whatever other nodes ch
     next: ["ask"],
     interrupts: [{ value: "Which?" }],
   });
-  // Another write of the newest checkpoint.
+  const [newest] = (await readAll(kept, context)).history;
+  await createCheckpointer(storage, "thread").putWrites(
+    { configurable: newest?.checkpoint as never },
+    [["__interrupt__", { id: "1", value: "Which one?" }]],
+    String(newest?.tasks[0]?.id),
+  );
+  await check(3);
+  expect((await readAll(kept, context)).state).toMatchObject({ interrupts: [{ value: "Which one?" }] });
   await run(graph, storage, "second", { lg_name: "Command", resume: "blue", goto: [] });
   await check(4);
   await other.updateState(context, undefined, [[{ values: { seen: ["set"] }, as_node: "one" }]]);
@@ -86,9 +93,11 @@ test("what one node has kept is as if it were read anew, whatever other nodes ch
 test("a checkpoint is computed once, and contexts are separate", async () => {
   const read: unknown[] = [];
   const compiled = createGraph();
-  const graph = toGraph(
-    new Proxy(compiled, { get: (target, name) => (read.push(name), Reflect.get(target, name, target)) }),
-  );
+  const get = (target: object, name: string | symbol): unknown => {
+    read.push(name);
+    return Reflect.get(target, name, target);
+  };
+  const graph = toGraph(new Proxy(compiled, { get }));
   const [storage, others] = [new Conversation().storage, new Conversation().storage];
   await run(graph, storage, "first", { seen: ["in"] });
   const access = openAccess(graph);
