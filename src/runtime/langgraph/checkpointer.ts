@@ -16,10 +16,32 @@ import type {
 import type { CheckpointLibrary, Serde } from "./library.ts";
 
 export interface StorageCheckpointer extends Checkpointer {
+  /** What `put` stores. */
+  toPut(config: GraphConfig, checkpoint: Checkpoint, metadata: unknown): Promise<StorageChange>;
+  /** What `putWrites` stores. */
+  toWrites(
+    config: GraphConfig,
+    writes: readonly ChannelWrite[],
+    task: string,
+    path?: string,
+  ): Promise<readonly StorageChange[]>;
+  /** The checkpoint that `getTuple` returns, as it is stored. */
+  findStored(config: GraphConfig): Promise<StoredTuple | undefined>;
+  /** The checkpoints of `list`, as they are stored. */
+  listStored(config: GraphConfig, options?: CheckpointListOptions): AsyncGenerator<StoredTuple>;
   /** Deletes all but the last checkpoints: a graph that has ended continues only from those. */
   prune(): Promise<void>;
   /** Deletes the checkpoints that a run of the Agent Server API has written. */
   deleteRun(runId: string): Promise<void>;
+}
+
+/** A stored checkpoint with its writes, which is deserialized only where it is needed. */
+export interface StoredTuple {
+  readonly ns: string;
+  readonly id: string;
+  /** All that is stored of it: the same texts are the same checkpoint with the same writes. */
+  readonly texts: readonly string[];
+  toTuple(): Promise<CheckpointTuple>;
 }
 
 /** The stored forms; their members and keys must not change. */
@@ -61,6 +83,8 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
   class ContextCheckpointer extends BaseCheckpointSaver implements StorageCheckpointer {
     readonly #storage: ContextStorage;
     readonly #own: string;
+    /** By namespace: the checkpoint that was stored last, and the tasks that have stored writes of it. */
+    readonly #newest = new Map<string, { readonly id: string; readonly tasks: Set<string> }>();
 
     constructor(storage: ContextStorage, own: string) {
       super();
@@ -69,6 +93,10 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
     }
 
     async getTuple(config: GraphConfig): Promise<CheckpointTuple | undefined> {
+      return (await this.findStored(config))?.toTuple();
+    }
+
+    async findStored(config: GraphConfig): Promise<StoredTuple | undefined> {
       const { thread_id: thread, checkpoint_ns: ns = "" } = config.configurable ?? {};
       if (thread === undefined) return undefined;
       const id = getCheckpointId(config);
@@ -76,13 +104,19 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
       const found = id
         ? await this.#storage.get(prefix + id)
         : (await this.#storage.list({ prefix, backwards: true, max: 1 }))[0]?.value;
-      return found === undefined ? undefined : this.#toTuple(found as unknown as StoredCheckpoint);
+      if (found === undefined) return undefined;
+      const stored = found as unknown as StoredCheckpoint;
+      return this.#toStored(stored, await this.#writes(stored.thread, stored.ns, stored.id));
     }
 
-    async *list(
+    async *list(config: GraphConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
+      for await (const stored of this.listStored(config, options)) yield await stored.toTuple();
+    }
+
+    async *listStored(
       config: GraphConfig,
       { limit, before, filter }: CheckpointListOptions = {},
-    ): AsyncGenerator<CheckpointTuple> {
+    ): AsyncGenerator<StoredTuple> {
       const { thread_id: thread, checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
       const end = before?.configurable?.checkpoint_id;
       let left = limit ?? Number.POSITIVE_INFINITY;
@@ -95,11 +129,19 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
           (end === undefined || stored.id < end);
         if (!isSelected || !(await this.#matches(stored, filter))) continue;
         if (left-- <= 0) return;
-        yield this.#toTuple(stored, await writes.of(this.#prefix("w", stored.thread, stored.ns) + stored.id));
+        yield this.#toStored(
+          stored,
+          await writes.of(this.#prefix("w", stored.thread, stored.ns) + stored.id),
+        );
       }
     }
 
     async put(config: GraphConfig, checkpoint: Checkpoint, metadata: unknown): Promise<GraphConfig> {
+      await this.#storage.put([await this.toPut(config, checkpoint, metadata)]);
+      return toPutConfig(config, checkpoint);
+    }
+
+    async toPut(config: GraphConfig, checkpoint: Checkpoint, metadata: unknown): Promise<StorageChange> {
       const { thread, ns } = requireThread(config);
       const parent = config.configurable?.checkpoint_id;
       const stored: StoredCheckpoint = {
@@ -110,8 +152,8 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
         checkpoint: await serialize(this.serde, checkpoint),
         metadata: await serialize(this.serde, { ...metadataOf(config), ...(metadata as object) }),
       };
-      await this.#storage.put([toChange(this.#prefix("c", thread, ns) + checkpoint.id, stored)]);
-      return toConfig(thread, ns, checkpoint.id);
+      this.#newest.set(`${thread}|${ns}`, { id: checkpoint.id, tasks: new Set() });
+      return toChange(this.#prefix("c", thread, ns) + checkpoint.id, stored);
     }
 
     async putWrites(
@@ -120,21 +162,39 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
       task: string,
       path = "",
     ): Promise<void> {
+      // In one transaction: a task with only some of its writes would count as completed.
+      await this.#storage.put(await this.toWrites(config, writes, task, path));
+    }
+
+    async toWrites(
+      config: GraphConfig,
+      writes: readonly ChannelWrite[],
+      task: string,
+      path = "",
+    ): Promise<readonly StorageChange[]> {
       const { thread, ns } = requireThread(config);
       const id = config.configurable?.checkpoint_id;
       if (id === undefined) throw new Error("Writes belong to a checkpoint: its checkpoint_id is missing");
       const prefix = `${this.#prefix("w", thread, ns)}${id}/${encodeURIComponent(task)}/`;
+      const isFirst = this.#isFirstWrite(`${thread}|${ns}`, id, task);
       const changes: StorageChange[] = [];
       for (const [nth, [channel, value]] of writes.entries()) {
         const at = WRITES_IDX_MAP[channel] ?? nth;
         const key = `${prefix}${at}`;
         // A repeated task does not change its channel values; of special writes (negative index) the last one counts.
-        if (at >= 0 && (await this.#storage.get(key)) !== undefined) continue;
+        if (at >= 0 && !isFirst && (await this.#storage.get(key)) !== undefined) continue;
         const stored: StoredWrite = { task, path, at, channel, value: await serialize(this.serde, value) };
         changes.push(toChange(key, stored));
       }
-      // In one transaction: a task with only some of its writes would count as completed.
-      await this.#storage.put(changes);
+      return changes;
+    }
+
+    /** Nothing else knows the id of a checkpoint before it is stored, so it has no writes yet. */
+    #isFirstWrite(place: string, id: string, task: string): boolean {
+      const newest = this.#newest.get(place);
+      if (newest?.id !== id || newest.tasks.has(task)) return false;
+      newest.tasks.add(task);
+      return true;
     }
 
     async deleteThread(thread: string): Promise<void> {
@@ -182,8 +242,15 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
       return stale;
     }
 
-    /** `writes`: of the checkpoint, if they were read already. */
-    async #toTuple(stored: StoredCheckpoint, writes?: readonly StoredWrite[]): Promise<CheckpointTuple> {
+    #toStored(stored: StoredCheckpoint, writes: readonly StoredWrite[]): StoredTuple {
+      const { ns, id, parent = "", checkpoint, metadata } = stored;
+      const texts = [parent, ...textsOf(checkpoint), ...textsOf(metadata)];
+      for (const { task, path, at, channel, value } of writes)
+        texts.push(task, path, String(at), channel, ...textsOf(value));
+      return { ns, id, texts, toTuple: () => this.#toTuple(stored, writes) };
+    }
+
+    async #toTuple(stored: StoredCheckpoint, writes: readonly StoredWrite[]): Promise<CheckpointTuple> {
       const { thread, ns, id, parent } = stored;
       const checkpoint = (await this.#deserialize(stored.checkpoint)) as Checkpoint;
       if (checkpoint.v < 4 && parent !== undefined) await this.#attachSends(checkpoint, thread, ns, parent);
@@ -191,14 +258,14 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
         config: toConfig(thread, ns, id),
         checkpoint,
         metadata: await this.#deserialize(stored.metadata),
-        pendingWrites: writes ? await this.#toWrites(writes) : await this.#writes(thread, ns, id),
+        pendingWrites: await this.#toWrites(writes),
         ...(parent !== undefined && { parentConfig: toConfig(thread, ns, parent) }),
       };
     }
 
     /** Before version 4, `Send` tasks are in the writes of the parent checkpoint. */
     async #attachSends(checkpoint: Checkpoint, thread: string, ns: string, parent: string): Promise<void> {
-      const writes = await this.#writes(thread, ns, parent);
+      const writes = await this.#toWrites(await this.#writes(thread, ns, parent));
       checkpoint.channel_values[SEND_CHANNEL] = writes
         .filter(one => one[1] === SEND_CHANNEL)
         .map(one => one[2]);
@@ -206,11 +273,11 @@ export function createCheckpointerFactory(library: CheckpointLibrary): CreateChe
       checkpoint.channel_versions[SEND_CHANNEL] = versions.at(-1) ?? this.getNextVersion(undefined);
     }
 
-    async #writes(thread: string, ns: string, id: string): Promise<readonly [string, string, unknown][]> {
+    async #writes(thread: string, ns: string, id: string): Promise<readonly StoredWrite[]> {
       const stored: StoredWrite[] = [];
       const prefix = `${this.#prefix("w", thread, ns)}${id}/`;
       for await (const { value } of this.#read(prefix, false)) stored.push(value as unknown as StoredWrite);
-      return this.#toWrites(stored);
+      return stored;
     }
 
     #toWrites(stored: readonly StoredWrite[]): Promise<readonly [string, string, unknown][]> {
@@ -307,6 +374,17 @@ function metadataOf({ metadata }: GraphConfig): object {
   const isOwn = (name: string): boolean => !name.startsWith("langgraph_") && name !== "checkpoint_ns";
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => isOwn(name)));
 }
+
+/** The config that `put` returns. */
+export function toPutConfig(config: GraphConfig, { id }: Checkpoint): GraphConfig {
+  const { thread, ns } = requireThread(config);
+  return toConfig(thread, ns, id);
+}
+
+const textsOf = (value: StoredValue): readonly [string, string] => [
+  value.kind,
+  "text" in value ? value.text : value.base64,
+];
 
 const toConfig = (thread_id: string, checkpoint_ns: string, checkpoint_id: string): GraphConfig => ({
   configurable: { thread_id, checkpoint_ns, checkpoint_id },

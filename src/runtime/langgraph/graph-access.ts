@@ -16,6 +16,7 @@ import { type Checkpointer, type Graph, type GraphConfig, type GraphSource, toGr
 import { KEEP_KEY } from "./run.ts";
 import { schemasOf } from "./schemas.ts";
 import { type StateSnapshot, toCheckpoint, toGraphState } from "./snapshot.ts";
+import { type ReadableGraph, type ReadParts, SnapshotReader } from "./snapshot-reader.ts";
 import { toWire } from "./wire.ts";
 
 export interface GraphAccessParts {
@@ -26,8 +27,7 @@ export interface GraphAccessParts {
 }
 
 /** The methods of a compiled graph that only this file uses. */
-interface StatefulGraph extends Graph {
-  getStateHistory(config: GraphConfig, options: object): AsyncIterable<StateSnapshot>;
+interface StatefulGraph extends ReadableGraph {
   bulkUpdateState(config: GraphConfig, steps: readonly object[]): Promise<GraphConfig>;
   getGraphAsync(config: object): Promise<{ toJSON(): unknown }>;
   /** Of a graph in another process. */
@@ -52,10 +52,13 @@ interface OpenedGraph {
   readonly checkpointer: Checkpointer;
   /** undefined: the graph has a checkpointer of its own. */
   readonly stored: StorageCheckpointer | undefined;
+  /** undefined: its states may depend on more than its checkpoints. */
+  readonly readable: ReadParts | undefined;
   toConfig(at: CheckpointRef | undefined): GraphConfig;
 }
 
 export function createGraphAccess({ source, graph: made, loadCheckpointer }: GraphAccessParts): GraphAccess {
+  const reader = new SnapshotReader();
   const openGraph = async (): Promise<StatefulGraph> => {
     const create = source as (config: object) => unknown;
     return (made ?? toGraph(await create({ configurable: {}, context: {}, metadata: {} }))) as StatefulGraph;
@@ -74,6 +77,8 @@ export function createGraphAccess({ source, graph: made, loadCheckpointer }: Gra
       graph,
       checkpointer,
       stored,
+      // A graph in another process, or one that is created for each call, may be another one the next time.
+      readable: made && !made.facts && stored ? { context, graph, checkpointer: stored } : undefined,
       toConfig: at => ({
         configurable: { checkpoint_ns: "", ...at, thread_id: thread, [CHECKPOINTER]: checkpointer },
       }),
@@ -101,23 +106,25 @@ export function createGraphAccess({ source, graph: made, loadCheckpointer }: Gra
       return found;
     },
     async readState(context, at, subgraphs) {
-      const { graph, checkpointer, toConfig } = await open(context);
+      const { graph, checkpointer, readable, toConfig } = await open(context);
       const config = toConfig(at);
+      const known = readable && !subgraphs ? await reader.readState(readable, config) : undefined;
+      if (known) return known;
       if (at?.checkpoint_id !== undefined && !(await checkpointer.getTuple(config)))
         throw new Fault("task-not-found", "Checkpoint not found");
-      const read = graph.getState as (config: GraphConfig, options: object) => Promise<unknown>;
-      const snapshot = (await read.call(graph, config, { subgraphs })) as StateSnapshot;
+      const snapshot = (await graph.getState(config, { subgraphs })) as unknown as StateSnapshot;
       return toGraphState(snapshot, context.contextId);
     },
     async readHistory(context, range) {
-      const { graph, toConfig } = await open(context);
+      const { graph, readable, toConfig } = await open(context);
       const { limit, before, at, metadata = {} } = range as HistoryRange;
-      const states = [];
       const options = {
         limit,
         ...(before && { before: toConfig(before) }),
         ...(Object.keys(metadata).length > 0 && { filter: metadata }),
       };
+      if (readable) return reader.readHistory(readable, toConfig(at), options);
+      const states = [];
       for await (const snapshot of graph.getStateHistory(toConfig(at), options))
         states.push(toGraphState(snapshot, context.contextId));
       return states;

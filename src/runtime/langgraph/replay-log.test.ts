@@ -16,7 +16,7 @@ test("a checkpoint is stored after the writes before it, so that a crash in betw
       stored.push("writes");
     },
   } as unknown as Checkpointer;
-  const wrapped = new ReplayLog(new Conversation().storage, "turn").wrap(checkpointer);
+  const wrapped = new ReplayLog(new Conversation().storage, "turn").wrapOther(checkpointer);
   const config = { configurable: { thread_id: "t", checkpoint_ns: "", checkpoint_id: "1" } };
   const both = [
     wrapped.putWrites(config, [["messages", []]], "task"),

@@ -3,10 +3,12 @@
  * tasks do not run again; the attempt that resumes it writes their output from this log.
  */
 import type { Json } from "../../lib/json.ts";
-import type { ContextStorage } from "../../ports/index.ts";
+import type { ContextStorage, StorageChange } from "../../ports/index.ts";
 import { mergeAdjacent } from "../shared/output-writer.ts";
 import { deleteKeys, readItems } from "../shared/storage-pages.ts";
-import { type Checkpointer, type GraphConfig, isCompletedBy, taskIdsIn } from "./graph.ts";
+import { type StorageCheckpointer, toPutConfig } from "./checkpointer.ts";
+import { type ChannelWrite, type Checkpointer, type GraphConfig, isCompletedBy, taskIdsIn } from "./graph.ts";
+import { JoinedChanges } from "./joined-changes.ts";
 import { type GraphOutput, mergeTaskOutput, type TaskOutput } from "./task-output.ts";
 
 /** The stored output up to a checkpoint, or up to the writes of one task of the checkpoint. */
@@ -26,7 +28,7 @@ export class ReplayLog {
   #count = 0;
   /** Output that is not stored yet. */
   #pending: TaskOutput[] = [];
-  /** Writes of tasks that are being stored. */
+  /** Writes of tasks that are not stored yet, or, with the same storage, not yet joined. */
   readonly #writing = new Set<Promise<void>>();
 
   /** `turn`: unique in this context. */
@@ -51,36 +53,58 @@ export class ReplayLog {
     return outputs;
   }
 
-  /** A checkpointer that also stores the output. */
-  wrap(checkpointer: Checkpointer): Checkpointer {
-    const wrapped: Pick<Checkpointer, "put" | "putWrites"> = {
-      put: async (config, checkpoint, ...more) => {
+  /** A checkpointer of the same storage: the output is stored with its checkpoint, in one transaction. */
+  wrap(checkpointer: StorageCheckpointer): Checkpointer {
+    const joined = new JoinedChanges(this.#storage);
+    return withWrites(checkpointer, {
+      put: async (config, checkpoint, metadata) => {
         const ns = namespaceOf(config);
+        const queue = emptyQueue();
         // LangGraph does not wait. A checkpoint without the writes before it would make their output look incomplete.
         await Promise.allSettled(this.#writing);
-        // The output first: `read` ignores output without a checkpoint, but lost output could not be detected.
-        await this.#store({ ns, checkpoint: checkpoint.id }, taskIdsIn(ns.split("|")));
-        return checkpointer.put(config, checkpoint, ...more);
+        await queue;
+        const output = this.#take({ ns, checkpoint: checkpoint.id }, taskIdsIn(ns.split("|")));
+        await joined.put([...output, await checkpointer.toPut(config, checkpoint, metadata)]);
+        return toPutConfig(config, checkpoint);
       },
-      putWrites: (config, writes, task, path) => {
-        const store = async (): Promise<void> => {
-          const checkpoint = config.configurable?.checkpoint_id ?? "";
-          if (writes.some(([channel]) => isCompletedBy(channel)))
-            await this.#store({ ns: namespaceOf(config), checkpoint, task }, [task]);
-          await checkpointer.putWrites(config, writes, task, path);
-        };
-        const stored = store().finally(() => this.#writing.delete(stored));
-        this.#writing.add(stored);
-        return stored;
-      },
-    };
-    return new Proxy(checkpointer, {
-      get(target, name) {
-        if (name === "put" || name === "putWrites") return wrapped[name];
-        const value: unknown = Reflect.get(target, name, target);
-        return typeof value === "function" ? value.bind(target) : value;
+      putWrites: async (config, writes, task, path) => {
+        let stored: Promise<void> | undefined;
+        await this.#write(async () => {
+          const changes = [
+            ...(await this.#takeOf(config, writes, task)),
+            ...(await checkpointer.toWrites(config, writes, task, path)),
+          ];
+          stored = joined.put(changes);
+        });
+        await stored;
       },
     });
+  }
+
+  /** A checkpointer of the graph's own, which stores elsewhere. */
+  wrapOther(checkpointer: Checkpointer): Checkpointer {
+    return withWrites(checkpointer, {
+      put: async (config, checkpoint, ...more) => {
+        const ns = namespaceOf(config);
+        await Promise.allSettled(this.#writing);
+        await emptyQueue();
+        // The output first: `read` ignores output without a checkpoint, but lost output could not be detected.
+        await this.#storage.put(this.#take({ ns, checkpoint: checkpoint.id }, taskIdsIn(ns.split("|"))));
+        return checkpointer.put(config, checkpoint, ...more);
+      },
+      putWrites: (config, writes, task, path) =>
+        this.#write(async () => {
+          await this.#storage.put(await this.#takeOf(config, writes, task));
+          await checkpointer.putWrites(config, writes, task, path);
+        }),
+    });
+  }
+
+  /** Checkpoints wait for it. */
+  #write(write: () => Promise<void>): Promise<void> {
+    const written = write().finally(() => this.#writing.delete(written));
+    this.#writing.add(written);
+    return written;
   }
 
   /** Deletes the output of earlier turns. */
@@ -91,19 +115,44 @@ export class ReplayLog {
     if (stale.length > 0) await deleteKeys(this.#storage, stale);
   }
 
-  /** Stores the output inside of these tasks. */
-  async #store(position: Omit<ReplayEntry, "words">, tasks: readonly string[]): Promise<void> {
-    // The last output of a completed task may still be in the promise queue of the stream.
-    await new Promise(resolve => void setImmediate(resolve));
+  async #takeOf(
+    config: GraphConfig,
+    writes: readonly ChannelWrite[],
+    task: string,
+  ): Promise<readonly StorageChange[]> {
+    await emptyQueue();
+    const checkpoint = config.configurable?.checkpoint_id ?? "";
+    const isCompleted = writes.some(([channel]) => isCompletedBy(channel));
+    return isCompleted ? this.#take({ ns: namespaceOf(config), checkpoint, task }, [task]) : [];
+  }
+
+  /** The output inside of these tasks, to be stored. */
+  #take(position: Omit<ReplayEntry, "words">, tasks: readonly string[]): readonly StorageChange[] {
     const isInside = ({ path }: TaskOutput): boolean => tasks.every(task => path.includes(task));
     const outputs = mergeAdjacent(this.#pending.filter(isInside), mergeTaskOutput);
-    if (outputs.length === 0) return;
+    if (outputs.length === 0) return [];
     this.#pending = this.#pending.filter(one => !isInside(one));
     const key = `${this.#prefix}${String(++this.#count).padStart(6, "0")}`;
     const words = outputs.map(({ path, output }) => ({ path, words: output }));
     const entry: ReplayEntry = { ...position, words };
-    await this.#storage.put([{ key, value: entry as unknown as Json }]);
+    return [{ key, value: entry as unknown as Json }];
   }
+}
+
+/** The last output of a completed task may still be in the promise queue of the stream. */
+const emptyQueue = (): Promise<void> => new Promise(resolve => void setImmediate(resolve));
+
+function withWrites(
+  checkpointer: Checkpointer,
+  writes: Pick<Checkpointer, "put" | "putWrites">,
+): Checkpointer {
+  return new Proxy(checkpointer, {
+    get(target, name) {
+      if (name === "put" || name === "putWrites") return writes[name];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }
 
 const namespaceOf = (config: GraphConfig): string => config.configurable?.checkpoint_ns ?? "";

@@ -69,7 +69,7 @@ async function openState(
   const replayLog = new ReplayLog(ctx.storage, `${task.id}.${task.turn}`);
   if (typeof own === "object")
     return {
-      checkpointer: replayLog.wrap(own),
+      checkpointer: replayLog.wrapOther(own),
       replayLog,
       thread: threadOf(task, ctx),
       prune: async () => {},
@@ -101,12 +101,15 @@ async function deleteOutdated(
   isKept: boolean,
 ): Promise<void> {
   if (attempt > 1) return;
+  const onError = (error: unknown): void =>
+    log.warn({ taskId: id, err: error }, "outdated checkpoints of a graph could not be deleted");
   try {
     await state.replayLog.clear();
     const isMarked = (await storage.get(KEEP_KEY)) !== undefined;
-    if (isKept && !isMarked) await storage.put([{ key: KEEP_KEY, value: true }]);
+    // Stored before the first checkpoint, as changes of a context keep their order, and with what the run records now.
+    if (isKept && !isMarked) storage.put([{ key: KEEP_KEY, value: true }]).catch(onError);
     if (turn === 1 && !isKept && !isMarked) await state.prune();
   } catch (error) {
-    log.warn({ taskId: id, err: error }, "outdated checkpoints of a graph could not be deleted");
+    onError(error);
   }
 }

@@ -45,7 +45,8 @@ export function createNewestQuery(db: DatabaseSync, owners: OwnerTable): Backend
     const { sql, values } = toWhereClause(owner, filter);
     const numbers = states?.map(state => STATES.indexOf(state));
     const inStates = numbers ? `AND +state IN (${numbers.join(", ")})` : "";
-    const rows = prepare(`SELECT id FROM task WHERE ${sql} ${inStates} ORDER BY rev DESC LIMIT :max`);
+    // An expression as the limit: see bound-limit.ts.
+    const rows = prepare(`SELECT id FROM task WHERE ${sql} ${inStates} ORDER BY rev DESC LIMIT 0 + :max`);
     return rows.all({ ...values, max }).map(row => row.id as TaskId);
   };
 }

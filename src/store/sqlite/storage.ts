@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Json } from "../../lib/json.ts";
 import type { Backend, StorageWrite } from "../single-node/backend.ts";
+import { BOUND_LIMIT } from "./bound-limit.ts";
 import type { OwnerTable } from "./owners.ts";
 
 interface ItemRow {
@@ -16,8 +17,10 @@ export function createStorageTable(db: DatabaseSync, owners: OwnerTable) {
   );
   const remove = db.prepare("DELETE FROM shelf WHERE owner = ? AND shelf = ? AND key = ?");
   const select = "SELECT key, value FROM shelf WHERE owner = ? AND shelf = ? AND key";
-  const selectForwards = db.prepare(`${select} >= ? AND key > ? AND key < ? ORDER BY key LIMIT ?`);
-  const selectBackwards = db.prepare(`${select} >= ? AND key < ? AND key < ? ORDER BY key DESC LIMIT ?`);
+  const selectForwards = db.prepare(`${select} >= ? AND key > ? AND key < ? ORDER BY key ${BOUND_LIMIT}`);
+  const selectBackwards = db.prepare(
+    `${select} >= ? AND key < ? AND key < ? ORDER BY key DESC ${BOUND_LIMIT}`,
+  );
 
   const list: Backend["listStorage"] = ({ scope, agent, area }, range) => {
     const owner = owners.find(scope, agent);
