@@ -65,7 +65,7 @@ export const CONTENDERS: Record<ContenderId, Contender> = {
 export const isDragoman = (id: ContenderId): boolean => id !== "official13" && id !== "official03";
 
 /** The flags of Node in `npm start`. */
-function flagsOfStart(tree: string): string[] {
+export function flagsOfStart(tree: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(tree, "package.json"), "utf8"));
   return String(scripts.start)
     .split(" ")

@@ -1,5 +1,5 @@
 /** The API of LangGraph's Agent Server, against the open JavaScript server: CPU time per operation, same graphs. */
-import { type GraphServer, startGraphServers } from "./langgraph/servers.ts";
+import { type GraphServer, REFERENCE, startGraphServers } from "./langgraph/servers.ts";
 import { readCpuMs } from "./proc.ts";
 import { type Spread, toSpread } from "./ratios.ts";
 import { toTable } from "./report.ts";
@@ -132,15 +132,16 @@ async function turn(
 }
 
 export function describeLanggraph({ costs, problems }: GraphResult): string {
-  const rows = Object.entries(costs).map(([name, byServer]) => {
-    const [ours = [], theirs = []] = Object.values(byServer);
-    const ratios = ours.flatMap((cost, i) => (theirs[i] === undefined ? [] : [cost / theirs[i]]));
-    if (ratios.length === 0) return [name, "-", "-", "-", "not measured"];
-    const ratio = toSpread(ratios);
-    const verdict = ratio.median <= TARGET ? "ok" : "above";
-    return [name, toText(toSpread(ours)), toText(toSpread(theirs)), toText(ratio, 2), verdict];
-  });
-  const head = ["operation", "Dragoman µs", "langgraph-api µs", "ratio", `target ≤ ${TARGET.toFixed(2)}`];
+  const rows = Object.entries(costs).flatMap(([name, { [REFERENCE]: theirs = [], ...own }]) =>
+    Object.entries(own).map(([label, ours]) => {
+      const ratios = ours.flatMap((cost, i) => (theirs[i] === undefined ? [] : [cost / theirs[i]]));
+      if (ratios.length === 0) return [name, label, "-", "-", "-", "not measured"];
+      const ratio = toSpread(ratios);
+      const verdict = ratio.median <= TARGET ? "ok" : "above";
+      return [name, label, toText(toSpread(ours)), toText(toSpread(theirs)), toText(ratio, 2), verdict];
+    }),
+  );
+  const head = ["operation", "server", "µs", `${REFERENCE} µs`, "ratio", `target ≤ ${TARGET.toFixed(2)}`];
   return [...toTable(head, rows), ...problems].join("\n");
 }
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { installReference, REFERENCE_PROGRAM } from "../../test/judges/langgraph/reference.ts";
 import type { Children } from "../children.ts";
+import { flagsOfStart } from "../contenders.ts";
 import { findPort } from "../server.ts";
 
 export interface GraphServer {
@@ -16,7 +17,9 @@ export interface GraphServer {
 }
 
 const GRAPHS = { steps: "./graphs.ts:steps", loop: "./graphs.ts:loop", words: "./graphs.ts:words" };
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** The other server. */
+export const REFERENCE = "langgraph-api 1.5.1";
 const READY_MS_MAX = 60_000;
 
 /** Installs the other server on demand, in a folder of its own. */
@@ -36,10 +39,17 @@ export async function startGraphServers(children: Children, parent: string): Pro
     return { label, url, group: child.pid ?? 0, stop: () => children.end(child) };
   };
   const config = join(folder, "langgraph.json");
-  const flags = ["--data", join(folder, "data"), "--log-level", "error"];
+  const startOwn = (durability: string): Promise<GraphServer> =>
+    start(`Dragoman ${durability}`, port => [
+      ...flagsOfStart(ROOT),
+      join(ROOT, "src/cli/main.ts"),
+      ...["serve", config, "--port", String(port), "--data", join(folder, durability)],
+      ...["--durability", durability, "--log-level", "error"],
+    ]);
   return [
-    await start("Dragoman", port => [MAIN, "serve", config, "--port", String(port), ...flags]),
-    await start("langgraph-api 1.5.1", port => [
+    await startOwn("power"),
+    await startOwn("process"),
+    await start(REFERENCE, port => [
       join(folder, "reference.mjs"),
       JSON.stringify({ cwd: folder, graphs: GRAPHS, port }),
     ]),
