@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { go } from "./router.ts";
 import { nextTheme } from "./theme.ts";
 
@@ -17,14 +17,24 @@ export interface KeyAction {
 /** The keys of the view that is shown: in the palette and in the help, too. */
 export const viewKeys = signal<readonly KeyAction[]>([]);
 
-/** Registers keys while the component is shown; `actions` may be new at each rendering. */
+/**
+ * Registers keys while the component is shown; `actions` may be new at each rendering. A key does what the last rendering
+ * says, also if the next one comes before the browser has drawn it.
+ */
 export function useKeys(actions: readonly KeyAction[]): void {
-  useEffect(() => {
-    viewKeys.value = [...viewKeys.peek(), ...actions];
+  const latest = useRef(actions);
+  latest.current = actions;
+  const names = actions.map(({ key, label, inFields }) => `${key} ${label} ${inFields ?? false}`).join("\n");
+  useLayoutEffect(() => {
+    const own = latest.current.map(action => ({
+      ...action,
+      run: () => latest.current.find(one => one.key === action.key)?.run(),
+    }));
+    viewKeys.value = [...viewKeys.peek(), ...own];
     return () => {
-      viewKeys.value = viewKeys.peek().filter(one => !actions.includes(one));
+      viewKeys.value = viewKeys.peek().filter(one => !own.includes(one));
     };
-  });
+  }, [names]);
 }
 
 export const PLACES: readonly (readonly [key: string, path: string, label: string, icon: string])[] = [
