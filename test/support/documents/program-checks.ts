@@ -160,7 +160,7 @@ export const PROGRAMS: Readonly<Record<string, Check>> = {
   "docs/guide/testing-agents.md#test/shop.test.ts": passes(3),
   "docs/guide/testing-agents.md#test/crashes.test.ts": passes(1),
   "docs/guide/testing-agents.md#test/time.test.ts": passes(1),
-  "docs/guide/testing-agents.md#test/trip.test.ts": passes(1),
+  "docs/guide/testing-agents.md#test/trip.test.ts": passes(2),
   "docs/guide/testing-agents.md#test/cassette.test.ts": passes(1),
   "docs/guide/testing-agents.md#test/models.test.ts": passes(2),
 };
