@@ -1,6 +1,6 @@
 /** Which parts of a JSON value its tree shows, so that a large or deep value costs no more than it has to. */
 const ROWS_MAX = 400;
-const FOUND_MAX = 200;
+export const FOUND_MAX = 200;
 /** The browser draws a branch within its parent: very deep values are opened by hand. */
 const DEPTH_MAX = 100;
 export const BRANCH_MAX = 100;
@@ -28,9 +28,11 @@ export function openAtFirst(value: unknown, depth: number): ReadonlySet<object> 
 }
 
 export interface Found {
-  /** The members that contain the text, and the branches around them. */
+  /** Members that contain the text. */
   readonly count: number;
+  /** false: the search ended after so many. */
   readonly isComplete: boolean;
+  /** Around these members. */
   readonly branches: ReadonlySet<object>;
 }
 

@@ -3,6 +3,7 @@ import type { EventPage, EventRow, TaskRow } from "../../src/admin/api.ts";
 import { adminPath, readAdmin, segment } from "./admin.ts";
 import { reasonOf } from "./api.ts";
 import { tail } from "./sse.ts";
+import { isTerminal } from "./states.ts";
 import { TaskLog } from "./task-log.ts";
 import type { V1Message, V1Task } from "./v1.ts";
 
@@ -111,4 +112,4 @@ async function follow(
   });
 }
 
-const isOver = (log: TaskLog): boolean => /^(?:completed|failed|canceled|rejected)$/.test(log.state);
+const isOver = (log: TaskLog): boolean => isTerminal(log.state);

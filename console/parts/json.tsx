@@ -1,7 +1,15 @@
 import { createContext } from "preact";
 import { useContext, useMemo, useState } from "preact/hooks";
 import { plural, visible } from "../lib/format.ts";
-import { BRANCH_MAX, type Found, findIn, isBranch, matches, openAtFirst } from "../lib/json-tree.ts";
+import {
+  BRANCH_MAX,
+  FOUND_MAX,
+  type Found,
+  findIn,
+  isBranch,
+  matches,
+  openAtFirst,
+} from "../lib/json-tree.ts";
 import { Button, copy } from "./basics.tsx";
 
 const TEXT_MAX = 2000;
@@ -107,14 +115,17 @@ function Branch({
       {isExpanded && (
         <>
           <ul class="jt">
-            {members.filter(isInTree).map(([key, one]) => (
-              <Row
-                key={key}
-                name={isList ? undefined : key}
-                value={one}
-                isLast={key === members.at(-1)?.[0]}
-              />
-            ))}
+            {members
+              .filter(isInTree)
+              .slice(0, shown + FOUND_MAX)
+              .map(([key, one]) => (
+                <Row
+                  key={key}
+                  name={isList ? undefined : key}
+                  value={one}
+                  isLast={key === members.at(-1)?.[0]}
+                />
+              ))}
             {members.length > shown && (
               <li>
                 <button
