@@ -24,6 +24,7 @@ export function createSqliteStore(parts: SqliteParts & StoreParts): Store {
     // Any query of a damaged file can fail.
     void thread.stop();
     db.close();
+    thread.closeHandle();
     unlock();
     throw toStartupError(error, file);
   }
@@ -32,6 +33,7 @@ export function createSqliteStore(parts: SqliteParts & StoreParts): Store {
     async close() {
       await thread.stop();
       await store.close();
+      thread.closeHandle();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { closeSync, fdatasyncSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
 import type { AgentName } from "../../model/index.ts";
@@ -10,7 +11,11 @@ const JOB = { name: "maintain", url: import.meta.url } as const;
 
 const CHECKPOINT_CHECK_MS = 200;
 /** About 16 MiB: the write-ahead log is checkpointed when it has this many pages. */
-const WAL_PAGES_MIN = 4_000;
+const WAL_PAGES_MIN = 2_000;
+/** Of the log that may be left when it is restarted: meanwhile no commit can begin. */
+const RESTART_PAGES_MAX = 100;
+/** How long a restart waits for other readers of the file, such as a backup, and commits for it. */
+const RESTART_WAIT_MS = 5;
 
 /** null: stop. */
 type ThreadRequest = {
@@ -25,6 +30,11 @@ type ThreadReply =
 export interface MaintenanceThread {
   readonly findExpired: Backend["findExpired"];
   stop(): Promise<void>;
+  /**
+   * To be called after the store has closed the file: when a process closes any handle of a file, the system releases all
+   * locks that the process has on it, and with them those of SQLite.
+   */
+  closeHandle(): void;
 }
 
 /**
@@ -32,7 +42,9 @@ export interface MaintenanceThread {
  * by milliseconds (measured: half the p99), and a search for expired tasks by more than that.
  */
 export function startMaintenanceThread(file: string): MaintenanceThread {
-  const thread = startThread(JOB, { file });
+  const handle = openSync(file, "r+");
+  let isOpen = true;
+  const thread = startThread(JOB, { file, handle } satisfies ThreadInput);
   const pending = new Map<number, PromiseWithResolvers<ExpiredData>>();
   let lastId = 0;
   const exited = new Promise<void>(resolve => thread.once("exit", () => resolve()));
@@ -60,16 +72,25 @@ export function startMaintenanceThread(file: string): MaintenanceThread {
       post(null);
       return exited;
     },
+    closeHandle() {
+      if (isOpen) closeSync(handle);
+      isOpen = false;
+    },
   };
 }
 
+interface ThreadInput {
+  readonly file: string;
+  readonly handle: number;
+}
+
 /** Runs in the thread. */
-function work({ file }: { readonly file: string }, port: MessagePort): void {
-  const db = new DatabaseSync(file, { timeout: 50 });
+function work({ file, handle }: ThreadInput, port: MessagePort): void {
+  const db = new DatabaseSync(file, { timeout: RESTART_WAIT_MS });
   let query: RetentionQuery | undefined;
   const timer = setInterval(() => {
     try {
-      checkpointIfLarge(db);
+      checkpointIfLarge(db, handle);
     } catch {
       // The writer has locked the file: the next check comes soon.
     }
@@ -93,12 +114,16 @@ function findExpired(
   }
 }
 
-function checkpointIfLarge(db: DatabaseSync): void {
+function checkpointIfLarge(db: DatabaseSync, handle: number): void {
   // NOOP only reports the size; an older SQLite does a PASSIVE checkpoint instead, which would follow anyway.
   if (checkpoint(db, "NOOP").log < WAL_PAGES_MIN) return;
+  checkpoint(db, "PASSIVE");
+  // A restart syncs the file while commits wait for it: what is synced before takes none of their time.
+  fdatasyncSync(handle);
   const { log, moved } = checkpoint(db, "PASSIVE");
-  // Nearly done: let the next commit restart the file, so that it does not grow without limit.
-  if (log - moved < 100) checkpoint(db, "RESTART");
+  fdatasyncSync(handle);
+  // Nearly done: let the next commit restart the log, so that it does not grow without limit.
+  if (log - moved < RESTART_PAGES_MAX) checkpoint(db, "RESTART");
 }
 
 function checkpoint(db: DatabaseSync, mode: "NOOP" | "PASSIVE" | "RESTART"): { log: number; moved: number } {

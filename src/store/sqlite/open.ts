@@ -13,7 +13,7 @@ import {
 } from "./data-loss.ts";
 import { createPrivateFile, notWritable, prepareFolder } from "./files.ts";
 import { MIGRATIONS } from "./sql/index.ts";
-import { BUSY_MS } from "./transact.ts";
+import { BUSY_POLL_MS } from "./transact.ts";
 import { findWalDamage, type WalState } from "./wal.ts";
 
 /** "DRGM": marks the file as a Dragoman store. */
@@ -57,7 +57,7 @@ export function openDatabase(parts: SqliteParts): OpenDatabase {
       migrate(db, file, evidence);
       // FULL waits for the disk at each commit; NORMAL survives a crash of the process but not a power failure.
       db.exec(`PRAGMA synchronous = ${parts.durability === "power" ? "FULL" : "NORMAL"}`);
-      db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+      db.exec(`PRAGMA busy_timeout = ${BUSY_POLL_MS}`);
       return { db, file, unlock };
     } catch (error) {
       db.close();
@@ -149,6 +149,8 @@ export function toStartupError(error: unknown, file: string): unknown {
 function migrate(db: DatabaseSync, file: string, evidence: string | undefined): void {
   const version = readSchema(db, file);
   if (version === 0 && evidence !== undefined) throw new StartupError(lostTablesMessage(file, evidence));
+  // Of a new file only. Pages of 8 KiB instead of 4 save half of the calls to the system: 5 % of a stream (docs/decisions/0042).
+  if (version === 0) db.exec("PRAGMA page_size = 8192");
   db.exec("PRAGMA journal_mode = WAL");
   MIGRATIONS.slice(version).forEach((sql, i) => {
     db.exec(

@@ -6,6 +6,12 @@ export type Transact = <T>(work: () => T) => T;
 /** How long a transaction waits for another writer, such as the checkpoint of the write-ahead log. */
 export const BUSY_MS = 5_000;
 
+/**
+ * How often it looks again, which is what SQLite waits by itself (`busy_timeout`): with a longer time SQLite doubles its
+ * sleeps, and a commit waits 18 ms for a lock that was held for 3.
+ */
+export const BUSY_POLL_MS = 1;
+
 const SQLITE_BUSY = 5;
 
 /**
