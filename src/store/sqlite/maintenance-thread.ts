@@ -14,8 +14,8 @@ const CHECKPOINT_CHECK_MS = 200;
 const WAL_PAGES_MIN = 2_000;
 /** Of the log that may be left when it is restarted: meanwhile no commit can begin. */
 const RESTART_PAGES_MAX = 100;
-/** How long a restart waits for other readers of the file, such as a backup, and commits for it. */
-const RESTART_WAIT_MS = 5;
+/** How long a restart waits for the commit under way, and for readers of the file, such as a backup. */
+const RESTART_WAIT_MS = 50;
 
 /** null: stop. */
 type ThreadRequest = {

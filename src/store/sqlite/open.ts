@@ -16,6 +16,12 @@ import { MIGRATIONS } from "./sql/index.ts";
 import { BUSY_POLL_MS } from "./transact.ts";
 import { findWalDamage, type WalState } from "./wal.ts";
 
+/**
+ * The pages that SQLite may keep. Each active task appends to a page of its own: if these do not fit, a commit of a thousand
+ * streams reads and writes its pages twice, and takes 50 ms instead of 5 (docs/decisions/0042).
+ */
+const CACHE_KIB = 16 * 1024;
+
 /** "DRGM": marks the file as a Dragoman store. */
 const APPLICATION_ID = 0x4452474d;
 
@@ -57,7 +63,7 @@ export function openDatabase(parts: SqliteParts): OpenDatabase {
       migrate(db, file, evidence);
       // FULL waits for the disk at each commit; NORMAL survives a crash of the process but not a power failure.
       db.exec(`PRAGMA synchronous = ${parts.durability === "power" ? "FULL" : "NORMAL"}`);
-      db.exec(`PRAGMA busy_timeout = ${BUSY_POLL_MS}`);
+      db.exec(`PRAGMA busy_timeout = ${BUSY_POLL_MS}; PRAGMA cache_size = -${CACHE_KIB}`);
       return { db, file, unlock };
     } catch (error) {
       db.close();
