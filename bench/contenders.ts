@@ -15,7 +15,8 @@ export type ContenderId =
   | "push"
   | "paced"
   | "official13"
-  | "official03";
+  | "official03"
+  | "bare";
 
 export interface Contender {
   label: string;
@@ -59,10 +60,12 @@ export const CONTENDERS: Record<ContenderId, Contender> = {
   },
   official13: { label: "official 1.3.0", wire: "v1", toArguments: official("official13.ts") },
   official03: { label: "official 0.3.14", wire: "v03", toArguments: official("official03.ts") },
+  bare: { label: "bare node:http", wire: "v1", toArguments: official("bare.ts") },
 };
 
 /** Whether a contender is Dragoman, which can also be started from another tree. */
-export const isDragoman = (id: ContenderId): boolean => id !== "official13" && id !== "official03";
+export const isDragoman = (id: ContenderId): boolean =>
+  id !== "official13" && id !== "official03" && id !== "bare";
 
 /** The flags of Node in `npm start`. */
 export function flagsOfStart(tree: string): string[] {

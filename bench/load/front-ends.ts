@@ -57,6 +57,15 @@ export const FRONT_ENDS: Record<FrontEnd, FrontEndSpelling> = {
     completed: '"type":"RUN_FINISHED"',
     hasKey: true,
   },
+  runs: {
+    path: "/runs/wait",
+    toBody: (_key, text) => ({
+      assistant_id: "bench",
+      input: { messages: [{ role: "user", content: text }] },
+    }),
+    completed: '"type":"ai"',
+    hasKey: false,
+  },
 };
 
 export const isFrontEnd = (wire: string): wire is FrontEnd => Object.hasOwn(FRONT_ENDS, wire);

@@ -15,7 +15,8 @@ export type RpcWire =
   | "arbiter"
   | "simple"
   | "mcp";
-export type FrontEnd = "chat" | "responses" | "aisdk" | "agui";
+/** `runs`: a run of LangGraph's API. */
+export type FrontEnd = "chat" | "responses" | "aisdk" | "agui" | "runs";
 
 /** The binding of a call. Only sends of v1, and front ends, use another one than JSON-RPC. */
 export type Binding = "jsonrpc" | "rest" | "grpc";

@@ -1,7 +1,7 @@
 import { Fault, isSettled, LIMITS, type Scope, type Task, type TaskId } from "../../model/index.ts";
 import type { Maintenance } from "../../ports/index.ts";
 import { toRetentionBounds } from "../kernel/retention.ts";
-import type { Backend, ExpiredData, TaskRevision } from "./backend.ts";
+import type { Backend, ExpiredData, ExpiredTask, TaskRevision } from "./backend.ts";
 
 export interface MaintenanceParts {
   readonly backend: Backend;
@@ -15,15 +15,45 @@ export interface MaintenanceParts {
   readonly onPruned: (taskId: TaskId) => void;
 }
 
+interface Removal {
+  readonly task: ExpiredTask;
+  readonly done: PromiseWithResolvers<boolean>;
+}
+
 /** Removes expired data, in commits so small that they do not delay calls. */
 export function createMaintenance(parts: MaintenanceParts): Maintenance {
   const { backend } = parts;
 
-  function prune({ tasks, logs }: ExpiredData): number {
+  /** Removals that callers wait for. */
+  let removals: Removal[] = [];
+
+  /** Returns the tasks that were removed, or part of whose log was. */
+  function prune({ tasks, logs }: ExpiredData): readonly TaskId[] {
     const isIdle = ({ taskId }: TaskRevision): boolean => parts.isIdle(taskId);
     const pruned = backend.prune({ tasks: tasks.filter(isIdle), logs: logs.filter(isIdle) });
     for (const taskId of pruned) parts.onPruned(taskId);
-    return pruned.length;
+    return pruned;
+  }
+
+  /** Removals of one turn of the event loop are one commit. Resolves with false if the task changed meanwhile. */
+  function pruneWithOthers(task: ExpiredTask): Promise<boolean> {
+    const done = Promise.withResolvers<boolean>();
+    if (removals.length === 0) setImmediate(commitRemovals);
+    removals.push({ task, done });
+    return done.promise;
+  }
+
+  function commitRemovals(): void {
+    const commit = removals.slice(0, LIMITS.sweepCommitTasksMax);
+    removals = removals.slice(LIMITS.sweepCommitTasksMax);
+    if (removals.length > 0) setImmediate(commitRemovals);
+    try {
+      if (parts.isClosed()) throw new Fault("unavailable", "The store is closed");
+      const pruned = new Set(prune({ tasks: commit.map(({ task }) => task), logs: [] }));
+      for (const { task, done } of commit) done.resolve(pruned.has(task.taskId));
+    } catch (error) {
+      for (const { done } of commit) done.reject(error);
+    }
   }
 
   return {
@@ -32,7 +62,7 @@ export function createMaintenance(parts: MaintenanceParts): Maintenance {
       let count = 0;
       for (const part of splitIntoCommits(found)) {
         if (parts.isClosed()) break;
-        count += prune(part);
+        count += prune(part).length;
         await new Promise(resolve => setTimeout(resolve, LIMITS.sweepPauseMs));
       }
       return count;
@@ -43,7 +73,7 @@ export function createMaintenance(parts: MaintenanceParts): Maintenance {
       let isRemoved = false;
       // A long log is removed in several commits.
       for (let rev = backend.revOf(taskId); rev !== null; rev = backend.revOf(taskId)) {
-        if (prune({ tasks: [{ taskId, rev, keepsStorage: storage === "keep" }], logs: [] }) === 0) break;
+        if (!(await pruneWithOthers({ taskId, rev, keepsStorage: storage === "keep" }))) break;
         isRemoved = backend.revOf(taskId) === null;
       }
       return isRemoved;

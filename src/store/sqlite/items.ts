@@ -16,12 +16,12 @@ export function createItemTable(db: DatabaseSync): ItemBackend {
       `SELECT ${COLUMNS}, ${vectors} AS vectors FROM item INDEXED BY item_by_change WHERE ${OWNED} ` +
         `AND namespace >= ? AND namespace < ? AND ${LIVE} ` +
         "AND updated_at <= ?7 AND (updated_at < ?7 OR namespace > ?8 OR (namespace = ?8 AND key > ?9)) " +
-        "ORDER BY updated_at DESC, namespace, key LIMIT ?6",
+        "ORDER BY updated_at DESC, namespace, key LIMIT 0 + ?6",
     );
   const pages = { plain: selectPage("NULL"), withVectors: selectPage("vectors") };
   const selectNamespaces = db.prepare(
     `SELECT DISTINCT namespace FROM item WHERE ${OWNED} AND namespace >= ? AND namespace < ? AND ${LIVE} ` +
-      "ORDER BY namespace LIMIT ?",
+      "ORDER BY namespace LIMIT 0 + ?",
   );
   const upsert = db.prepare(
     "INSERT INTO item (tenant, principal, namespace, key, value, vectors, created_at, updated_at, ttl_ms, expires_at) " +
@@ -37,7 +37,7 @@ export function createItemTable(db: DatabaseSync): ItemBackend {
   );
   const sweep = db.prepare(
     "DELETE FROM item WHERE (tenant, principal, namespace, key) IN " +
-      "(SELECT tenant, principal, namespace, key FROM item WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)",
+      "(SELECT tenant, principal, namespace, key FROM item WHERE expires_at <= ? ORDER BY expires_at LIMIT 0 + ?)",
   );
 
   return {

@@ -24,6 +24,7 @@ export function createListQuery(
     const total = isCounted
       ? totalOf(owner, filter.state)
       : (prepare(`SELECT count(*) AS total FROM task WHERE ${sql}`).get(values)?.total as number);
+    // Expressions as limits: see bound-limit.ts.
     const rows = prepare(`
       SELECT id, rev AS place FROM task WHERE ${sql} AND rev <= :maxRev AND rev < :beforeRev
       UNION ALL
@@ -31,7 +32,12 @@ export function createListQuery(
         SELECT id, (SELECT max(s.rev) FROM segment s WHERE s.task = task.key AND s.rev <= :maxRev) AS place
         FROM task WHERE ${sql} AND rev > :maxRev
       ) WHERE place < :beforeRev
-      ORDER BY place DESC LIMIT :count`).all({ ...values, maxRev, beforeRev, count: filter.pageSize + 1 });
+      ORDER BY place DESC LIMIT 0 + :count`).all({
+      ...values,
+      maxRev,
+      beforeRev,
+      count: filter.pageSize + 1,
+    });
     return { rows: rows.map(row => ({ taskId: row.id as TaskId, rev: row.place as number })), total };
   };
 }
@@ -45,7 +51,6 @@ export function createNewestQuery(db: DatabaseSync, owners: OwnerTable): Backend
     const { sql, values } = toWhereClause(owner, filter);
     const numbers = states?.map(state => STATES.indexOf(state));
     const inStates = numbers ? `AND +state IN (${numbers.join(", ")})` : "";
-    // An expression as the limit: see bound-limit.ts.
     const rows = prepare(`SELECT id FROM task WHERE ${sql} ${inStates} ORDER BY rev DESC LIMIT 0 + :max`);
     return rows.all({ ...values, max }).map(row => row.id as TaskId);
   };

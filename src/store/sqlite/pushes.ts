@@ -9,6 +9,7 @@ import {
   retryDelayMs,
   type WaitingPush,
 } from "../single-node/backend.ts";
+import { BOUND_LIMIT } from "./bound-limit.ts";
 import type { OwnerTable } from "./owners.ts";
 
 /** The number of a state on disk is its index here. Add at the end only. */
@@ -56,7 +57,7 @@ export function createPushTable(db: DatabaseSync, owners: OwnerTable) {
   const selectIdle = db.prepare(`${selectLive("")} IS NULL`);
   const lastAttempt =
     "more ->> '$.attempts[#-1].at' AS tried_at, more ->> '$.attempts[#-1].nextAt' AS planned_at,";
-  const selectWaiting = db.prepare(`${selectLive(lastAttempt)} IS NOT NULL ORDER BY next_at LIMIT ?`);
+  const selectWaiting = db.prepare(`${selectLive(lastAttempt)} IS NOT NULL ORDER BY next_at ${BOUND_LIMIT}`);
   const upsert = db.prepare(
     "INSERT INTO push (task, id, host, state, place, next_at, more) " +
       "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM task WHERE key = ?1 " +
@@ -65,7 +66,7 @@ export function createPushTable(db: DatabaseSync, owners: OwnerTable) {
   );
   const selectNewest = db.prepare(
     "SELECT nr, task.id AS task_id, owner, push.state, place, next_at, more, host FROM push " +
-      "JOIN task ON task.key = push.task WHERE nr < ? ORDER BY nr DESC LIMIT ?",
+      "JOIN task ON task.key = push.task WHERE nr < ? ORDER BY nr DESC LIMIT 0 + ?",
   );
   const remove = db.prepare("DELETE FROM push WHERE task = ? AND id = ?");
 

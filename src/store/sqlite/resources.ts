@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type ResourceRow, TIME_COLUMNS } from "../kernel/resource-row.ts";
 import type { ResourceBackend } from "../single-node/backend.ts";
+import { BOUND_LIMIT } from "./bound-limit.ts";
 
 const COLUMNS = "tenant, principal, kind, id, created_at, updated_at, expires_at, rev, value";
 const OWN = "tenant = ? AND principal = ? AND kind = ?";
@@ -15,7 +16,7 @@ export function createResourceTable(db: DatabaseSync): ResourceBackend {
   );
   const remove = db.prepare(`DELETE FROM resource WHERE ${OWN} AND id = ?`);
   const selectExpired = db.prepare(
-    `SELECT ${COLUMNS} FROM resource WHERE kind = ? AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
+    `SELECT ${COLUMNS} FROM resource WHERE kind = ? AND expires_at <= ? ORDER BY expires_at ${BOUND_LIMIT}`,
   );
   const lists = new Map<string, StatementSync>();
 
@@ -23,7 +24,7 @@ export function createResourceTable(db: DatabaseSync): ResourceBackend {
     const [sign, order] = backwards ? ["<", "DESC"] : [">", "ASC"];
     const sql =
       `SELECT ${COLUMNS} FROM resource WHERE ${OWN} AND (${column}, id) ${sign} (?, ?) ` +
-      `ORDER BY ${column} ${order}, id ${order} LIMIT ?`;
+      `ORDER BY ${column} ${order}, id ${order} ${BOUND_LIMIT}`;
     const known = lists.get(sql) ?? db.prepare(sql);
     lists.set(sql, known);
     return known;

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { ScheduleRow } from "../kernel/schedule-row.ts";
 import { toStoredScope } from "../kernel/stored-scope.ts";
 import type { ScheduleBackend } from "../single-node/backend.ts";
+import { BOUND_LIMIT } from "./bound-limit.ts";
 
 const COLUMNS = "id, next_at, created_at, updated_at, body";
 const OWNED = "tenant = ? AND principal = ?";
@@ -14,7 +15,7 @@ interface DueRow extends ScheduleRow {
 export function createScheduleTable(db: DatabaseSync): ScheduleBackend {
   const select = db.prepare(`SELECT ${COLUMNS} FROM schedule WHERE ${OWNED} AND id = ?`);
   const selectAll = db.prepare(
-    `SELECT ${COLUMNS} FROM schedule WHERE ${OWNED} ORDER BY created_at DESC, id LIMIT ?`,
+    `SELECT ${COLUMNS} FROM schedule WHERE ${OWNED} ORDER BY created_at DESC, id ${BOUND_LIMIT}`,
   );
   // The id of another caller's schedule changes nothing.
   const upsert = db.prepare(
@@ -24,7 +25,7 @@ export function createScheduleTable(db: DatabaseSync): ScheduleBackend {
   );
   const remove = db.prepare(`DELETE FROM schedule WHERE ${OWNED} AND id = ?`);
   const selectDue = db.prepare(
-    `SELECT ${COLUMNS}, tenant, principal FROM schedule WHERE next_at <= ? ORDER BY next_at, id LIMIT ?`,
+    `SELECT ${COLUMNS}, tenant, principal FROM schedule WHERE next_at <= ? ORDER BY next_at, id ${BOUND_LIMIT}`,
   );
   const selectEarliest = db.prepare(
     "SELECT next_at FROM schedule WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1",
