@@ -154,13 +154,14 @@ export const SCENARIOS: Scenario[] = [
     entries: [
       toSend("v1", "jsonrpc"),
       { ...toSend("v11", "jsonrpc"), contender: "v11" },
-      ...FRONT_ENDS_OF_SENDS.map(wire => ({ ...toSend(wire, "rest"), wire })),
+      ...FRONT_ENDS.map(wire => ({ ...toSend(wire, "rest"), wire })),
+      { ...toSend("LangGraph run", "rest"), wire: "runs" },
     ],
-    comparisons: ["v11", ...FRONT_ENDS_OF_SENDS].map(ours => ({
-      ours,
-      theirs: "v1",
-      target: { atMost: 1.3 },
-    })),
+    comparisons: [
+      ...["v11", ...FRONT_ENDS].map(ours => ({ ours, theirs: "v1", target: { atMost: 1.3 } })),
+      // It also creates a thread, reads its state, and removes the thread.
+      { ours: "LangGraph run", theirs: "v1", target: { atMost: 6 } },
+    ],
   },
   {
     name: "frontends50",
