@@ -130,6 +130,18 @@ export function maintenanceContract(create: () => StoreUnderTest): readonly Cont
       expect(await sweep({ ageMs: 1 })).toBe(2);
     });
 
+    it("removes many tasks at once, and only the caller's own that have settled", async () => {
+      const ids = await complete(LIMITS.sweepCommitTasksMax + 5);
+      const unfinished = await on.createTask();
+      const others = await complete(1, { scope: bob });
+      const all = [...ids, unfinished, ...others];
+      const removed = await Promise.all(all.map(id => on.store.maintenance.remove(alice, id, "delete")));
+      expect(removed).toEqual([...ids.map(() => true), false, false]);
+      expect(await left(ids)).toEqual([]);
+      expect(await isThere(unfinished)).toBe(true);
+      expect(await left(others, bob)).toEqual([0]);
+    });
+
     it("a removed task is not found again, and its names are free", async () => {
       const names = { created: { alias: "a" }, message: { key: { name: "k", digest: "d" } } };
       const id = await on.completeTask(names);
