@@ -27,13 +27,12 @@ export async function createMcpEndpoint(parts: McpEndpointParts): Promise<McpEnd
     () => import("@modelcontextprotocol/server"),
   );
   const calls = createToolCalls(parts);
+  // Read from a file: once, and not for each call.
+  const serverInfo = { name: "dragoman", version: parts.version() };
 
   function createServer({ authInfo }: McpRequestContext): Server {
     const info = authInfo?.extra as unknown as CallerInfo;
-    const server = new library.Server(
-      { name: "dragoman", version: parts.version() },
-      { capabilities: { tools: {} } },
-    );
+    const server = new library.Server(serverInfo, { capabilities: { tools: {} } });
     const toCaller = (context: ServerContext): ToolCaller => ({
       ...info,
       signal: context.mcpReq.signal,
