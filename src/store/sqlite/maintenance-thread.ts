@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
 import type { AgentName } from "../../model/index.ts";
@@ -9,8 +10,10 @@ import { serveJob, startThread } from "./thread.ts";
 const JOB = { name: "maintain", url: import.meta.url } as const;
 
 const CHECKPOINT_CHECK_MS = 200;
-/** About 16 MiB: the write-ahead log is checkpointed when it has this many pages. */
+/** The write-ahead log is checkpointed when it has this many pages. */
 const WAL_PAGES_MIN = 4_000;
+/** About as many pages, with their headers. */
+const WAL_BYTES_MIN = 16 * 1024 * 1024;
 
 /** null: stop. */
 type ThreadRequest = {
@@ -29,9 +32,38 @@ export interface MaintenanceThread {
 
 /**
  * Checkpoints and retention queries run in a thread of their own: between two commits, a checkpoint would delay every call
- * by milliseconds (measured: half the p99), and a search for expired tasks by more than that.
+ * by milliseconds (measured: half the p99), and a search for expired tasks by more than that. The thread takes 8 MiB of memory,
+ * so it starts when it has something to do (docs/decisions/0041).
  */
-export function startMaintenanceThread(file: string): MaintenanceThread {
+export function createMaintenanceThread(file: string): MaintenanceThread {
+  let started: MaintenanceThread | undefined;
+  const start = (): MaintenanceThread => {
+    clearInterval(timer);
+    started ??= startMaintenanceThread(file);
+    return started;
+  };
+  const timer = setInterval(() => {
+    const { size } = statSync(`${file}-wal`, { throwIfNoEntry: false }) ?? { size: 0 };
+    if (size >= WAL_BYTES_MIN) start();
+  }, CHECKPOINT_CHECK_MS);
+  timer.unref();
+  return {
+    findExpired: (agent, bounds) => start().findExpired(agent, bounds),
+    async stop() {
+      clearInterval(timer);
+      const thread = started;
+      started = STOPPED;
+      await thread?.stop();
+    },
+  };
+}
+
+const STOPPED: MaintenanceThread = {
+  findExpired: async () => ({ tasks: [], logs: [] }),
+  stop: async () => undefined,
+};
+
+function startMaintenanceThread(file: string): MaintenanceThread {
   const thread = startThread(JOB, { file });
   const pending = new Map<number, PromiseWithResolvers<ExpiredData>>();
   let lastId = 0;
