@@ -79,7 +79,8 @@ function dragoman(durability: "power" | "process", ...flags: string[]): Contende
   return (port, data, tree) => {
     return [
       ...flagsOfStart(tree),
-      join(tree, "src/cli/main.ts"),
+      // What users start: the bundle if it is that of the sources, and the sources otherwise.
+      join(tree, "bin/dragoman.cjs"),
       "serve",
       join(tree, "bench/agents/bench.ts"),
       "--port",

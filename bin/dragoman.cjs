@@ -8,10 +8,10 @@ const path = require("path");
 
 const ROOT = path.join(__dirname, "..");
 const REQUIRED = require("../package.json").engines.node.replace(">=", "");
-// The sources of a clone need no build, and a build beside them may be out of date. Node strips no types in node_modules.
+const BUILD = path.join(ROOT, "dist", "cli", "main.js");
+// Node strips no types in node_modules.
 const SOURCES = path.join(ROOT, "src", "cli", "main.ts");
 const isClone = fs.existsSync(SOURCES) && !/[\\/]node_modules[\\/]/.test(ROOT);
-const MAIN = isClone ? SOURCES : path.join(ROOT, "dist", "cli", "main.js");
 // Servers keep more short-lived objects between two collections (docs/decisions/0026).
 const SERVER_FLAG = "--max-semi-space-size=16";
 const isHelp = process.argv.slice(2).some(word => word === "--help" || word === "-h");
@@ -44,6 +44,22 @@ function runWith(node) {
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
   });
+}
+
+// The sources of a clone need no build, and one that is older than they are never runs (docs/decisions/0041).
+function isBuildCurrent() {
+  try {
+    const inputs = JSON.parse(fs.readFileSync(path.join(ROOT, "dist", "inputs.json"), "utf8"));
+    return Object.keys(inputs).every(name => isUnchanged(`${ROOT}/${name}`, inputs[name]));
+  } catch (_) {
+    return false;
+  }
+}
+
+// A copy, an archive and Git keep the content of a file, and not always its time.
+function isUnchanged(file, input) {
+  if (fs.statSync(file).mtimeMs === input.mtimeMs) return true;
+  return require("crypto").createHash("sha256").update(fs.readFileSync(file)).digest("hex") === input.sha256;
 }
 
 // Help is the first thing that is read of the program: it is a file, so that nothing is loaded for it.
@@ -81,7 +97,7 @@ function run() {
   const help = findHelp();
   if (help !== undefined) return process.stdout.write(fs.readFileSync(help));
   if (node !== process.execPath) return runWith(node);
-  if (!fs.existsSync(MAIN)) return fail(`${MAIN} is missing: run "npm run build" in ${ROOT}.`);
+  if (!isClone && !fs.existsSync(BUILD)) return fail(`${BUILD} is missing: run "npm run build" in ${ROOT}.`);
   if (isServer && !hasFlag) {
     // The heap takes this flag only at the start. execve keeps process id, parent and streams.
     if (process.execve === undefined || process.platform === "win32") return runWith(process.execPath);
@@ -92,7 +108,8 @@ function run() {
   if (isServer) stopWithNpm();
   // Stripped and compiled code is cached between starts, that of main.ts included: without it each start would load the stripper.
   require("module").enableCompileCache();
-  return import(require("url").pathToFileURL(MAIN).href);
+  const main = isClone && !isBuildCurrent() ? SOURCES : BUILD;
+  return import(require("url").pathToFileURL(main).href);
 }
 
 run();

@@ -116,7 +116,7 @@ export async function startNode(children: Children, data: string, flags: readonl
   const agents = ["../agents/bench.ts", "../agents/flood.ts"].map(toPath);
   const args = ["serve", ...agents, "--data", data, "--port", String(port)];
   const fixed = ["--log-level", "error", "--attempts-max", "100"];
-  const child = children.spawn([toPath("../../src/cli/main.ts"), ...args, ...fixed, ...flags], {});
+  const child = children.spawn([toPath("../../bin/dragoman.cjs"), ...args, ...fixed, ...flags], {});
   await awaitReady(child, port);
   return { url: `http://127.0.0.1:${port}/agents/flood`, port, group: child.pid as number, child };
 }

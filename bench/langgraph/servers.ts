@@ -42,7 +42,7 @@ export async function startGraphServers(children: Children, parent: string): Pro
   const startOwn = (durability: string): Promise<GraphServer> =>
     start(`Dragoman ${durability}`, port => [
       ...flagsOfStart(ROOT),
-      join(ROOT, "src/cli/main.ts"),
+      join(ROOT, "bin/dragoman.cjs"),
       ...["serve", config, "--port", String(port), "--data", join(folder, durability)],
       ...["--durability", durability, "--log-level", "error"],
     ]);

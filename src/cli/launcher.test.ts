@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -6,8 +7,11 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   realpathSync,
   rmSync,
+  statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -96,7 +100,7 @@ describe("help", () => {
 });
 
 describe("which program is started", () => {
-  test("the sources in a clone, also beside a build", () => {
+  test("the sources in a clone, also beside a build that does not say of which", () => {
     const sources = write("src/cli/main.ts", PRINT);
     write("dist/cli/main.js", "");
     expect(JSON.parse(run(copyLauncher(), "call", "x").out)).toEqual([
@@ -104,6 +108,47 @@ describe("which program is started", () => {
       [],
       ["call", "x"],
     ]);
+  });
+
+  describe("a clone with a build", () => {
+    let launcher: string;
+    let main: string;
+    let other: string;
+    const started = (): string => JSON.parse(run(launcher, "call").out)[0];
+    beforeEach(() => {
+      main = write("src/cli/main.ts", PRINT);
+      other = write("src/other.ts", "export const one = 1;");
+      launcher = copyLauncher();
+      write("dist/cli/main.js", PRINT);
+      const inputs = ["src/cli/main.ts", "src/other.ts"].map(name => {
+        const file = join(folder, name);
+        const sha256 = createHash("sha256").update(readFileSync(file)).digest("hex");
+        return [name, { mtimeMs: statSync(file).mtimeMs, sha256 }];
+      });
+      write("dist/inputs.json", JSON.stringify(Object.fromEntries(inputs)));
+    });
+
+    test("the build, while it has the content of the sources", () => {
+      expect(started()).toBe(`file://${join(folder, "dist/cli/main.js")}`);
+      // As after a copy of the folder.
+      utimesSync(other, 1, 1);
+      expect(started()).toBe(`file://${join(folder, "dist/cli/main.js")}`);
+    });
+
+    test("the sources when one of them has another content", () => {
+      writeFileSync(other, "export const one = 2;");
+      expect(started()).toBe(`file://${main}`);
+    });
+
+    test("the sources when one of them is gone", () => {
+      rmSync(other);
+      expect(started()).toBe(`file://${main}`);
+    });
+
+    test("the sources when the build has not been finished", () => {
+      write("dist/inputs.json", '{"src/cli/main.ts":');
+      expect(started()).toBe(`file://${main}`);
+    });
   });
 
   test("the build where the package is installed, also beside its sources", () => {

@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,11 +7,6 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
-const SCRIPT = `
-import { loadAgents } from "./node_modules/dragoman/dist/loader/load-agents.js";
-const { agents } = await loadAgents([], { cwd: process.cwd(), generation: 1 });
-process.stdout.write(agents.map(one => one.definition.name).join(" "));
-`;
 
 let root: string;
 beforeAll(() => {
@@ -21,14 +17,23 @@ beforeAll(() => {
     cpSync(join(REPOSITORY, name), join(folder, name), { recursive: true });
   for (const name of ["zod", "pino", "commander"])
     symlinkSync(join(REPOSITORY, "node_modules", name), join(root, "node_modules", name));
-  const build = ["node_modules/.bin/tsc", "-p", "tsconfig.build.json", "--outDir", join(folder, "dist")];
-  spawnSync(process.execPath, build, { cwd: REPOSITORY });
+  spawnSync(process.execPath, ["scripts/bundle.ts", join(folder, "dist")], { cwd: REPOSITORY });
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-test("the built and installed server finds its examples, although Node strips no types in node_modules", () => {
-  const command = ["--input-type=module", "--eval", SCRIPT];
-  const child = spawnSync(process.execPath, command, { cwd: root, encoding: "utf8" });
-  expect(child.stderr).toBe("");
-  expect(child.stdout).toBe("echo booking countdown reporter research slow");
+test("the built and installed server finds its examples, although Node strips no types in node_modules", async () => {
+  const command = [
+    "node_modules/dragoman/dist/cli/main.js",
+    "serve",
+    "--data",
+    ":memory:",
+    "--port",
+    "0",
+    "--json",
+  ];
+  const server = spawn(process.execPath, command, { cwd: root });
+  const [text] = await once(server.stdout, "data");
+  server.kill();
+  const { agents } = JSON.parse(text) as { readonly agents: readonly { readonly name: string }[] };
+  expect(agents.map(agent => agent.name).join(" ")).toBe("echo booking countdown reporter research slow");
 });

@@ -14,6 +14,8 @@ const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache")
 
 export interface ChildOptions {
   readonly command?: "serve" | "dev";
+  /** By default the sources. */
+  readonly program?: string;
   /** Agent files, globs or folders; none: the bundled examples. */
   readonly agents?: readonly string[];
   readonly data: string;
@@ -99,7 +101,16 @@ function launch(options: ChildOptions): {
   output: { out: string; err: string };
   exited: Promise<Exit>;
 } {
-  const { command = "serve", agents = [], data, port = 0, flags = [], uid, env = {} } = options;
+  const {
+    command = "serve",
+    program = MAIN,
+    agents = [],
+    data,
+    port = 0,
+    flags = [],
+    uid,
+    env = {},
+  } = options;
   if (Number.parseInt(process.versions.node, 10) < 22)
     throw new Error(`start the tests through npm: Node ${process.version} is too old to run the sources`);
   const args = [
@@ -113,7 +124,7 @@ function launch(options: ChildOptions): {
     ...STORE_FLAGS,
     ...flags,
   ];
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: "/",
     env: { ...process.env, ...COMPILE_CACHE, NODE_OPTIONS: "", ...env },
     stdio: ["ignore", "pipe", "pipe"],

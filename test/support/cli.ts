@@ -10,8 +10,10 @@ export interface Ended {
   readonly err: string;
 }
 
-export async function runCli(...args: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+export const runCli = (...args: readonly string[]): Promise<Ended> => runProgram(MAIN, ...args);
+
+export async function runProgram(program: string, ...args: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: "/",
     env: { ...process.env, NODE_OPTIONS: "" },
     stdio: ["ignore", "pipe", "pipe"],

@@ -32,13 +32,15 @@ const PACKAGE_PATHS: readonly (readonly string[])[] = [
   [LIBRARY],
 ];
 
-/** The file that has called into this folder: the author's packages are resolved from there. */
+/** All code of this server: in a build, that of this folder may be in another file. */
+const OWN_FOLDER = fileURLToPath(new URL("../../", import.meta.url));
+
+/** The file that has called into this server: the author's packages are resolved from there. */
 export function callingFile(): string | undefined {
-  const own = dirname(toPath(import.meta.url));
   const files = getCallSites(10)
     .map(site => site.scriptName)
     .filter(name => name !== "" && !name.startsWith("node:"));
-  return files.find(file => dirname(toPath(file)) !== own);
+  return files.find(file => !toPath(file).startsWith(OWN_FOLDER));
 }
 
 /** The path of its package.json. `files`: where the resolution starts, in order of preference. */

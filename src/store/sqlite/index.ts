@@ -2,7 +2,7 @@ import type { Store } from "../../ports/index.ts";
 import type { StoreParts } from "../kernel/store-parts.ts";
 import { createSingleNodeStore } from "../single-node/store.ts";
 import { createSqliteBackend } from "./backend.ts";
-import { startMaintenanceThread } from "./maintenance-thread.ts";
+import { createMaintenanceThread } from "./maintenance-thread.ts";
 import { openDatabase, type SqliteParts, toStartupError } from "./open.ts";
 
 export { markOpened } from "./data-loss.ts";
@@ -13,7 +13,7 @@ export { createSqliteTokenStore } from "./token-store.ts";
 export function createSqliteStore(parts: SqliteParts & StoreParts): Store {
   const { db, file, unlock } = openDatabase(parts);
   db.exec("PRAGMA wal_autocheckpoint = 0");
-  const thread = startMaintenanceThread(file);
+  const thread = createMaintenanceThread(file);
   let store: Store;
   try {
     const { ticks } = parts;

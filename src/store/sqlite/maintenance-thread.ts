@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, openSync } from "node:fs";
+import { closeSync, fdatasyncSync, openSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
 import type { AgentName } from "../../model/index.ts";
@@ -10,8 +10,10 @@ import { serveJob, startThread } from "./thread.ts";
 const JOB = { name: "maintain", url: import.meta.url } as const;
 
 const CHECKPOINT_CHECK_MS = 200;
-/** About 16 MiB: the write-ahead log is checkpointed when it has this many pages. */
+/** The write-ahead log is checkpointed when it has this many pages. */
 const WAL_PAGES_MIN = 2_000;
+/** About as many pages of 8 KiB, with their headers. */
+const WAL_BYTES_MIN = 16 * 1024 * 1024;
 /** Of the log that may be left when it is restarted: meanwhile no commit can begin. */
 const RESTART_PAGES_MAX = 100;
 /** How long a restart waits for the commit under way, and for readers of the file, such as a backup. */
@@ -27,9 +29,12 @@ type ThreadReply =
   | { readonly id: number; readonly found: ExpiredData }
   | { readonly id: number; readonly error: unknown };
 
-export interface MaintenanceThread {
+interface RunningThread {
   readonly findExpired: Backend["findExpired"];
   stop(): Promise<void>;
+}
+
+export interface MaintenanceThread extends RunningThread {
   /**
    * To be called after the store has closed the file: when a process closes any handle of a file, the system releases all
    * locks that the process has on it, and with them those of SQLite.
@@ -39,12 +44,52 @@ export interface MaintenanceThread {
 
 /**
  * Checkpoints and retention queries run in a thread of their own: between two commits, a checkpoint would delay every call
- * by milliseconds (measured: half the p99), and a search for expired tasks by more than that.
+ * by milliseconds (measured: half the p99), and a search for expired tasks by more than that. The thread takes 8 MiB of memory,
+ * so it starts when it has something to do (docs/decisions/0041).
  */
-export function startMaintenanceThread(file: string): MaintenanceThread {
-  const handle = openSync(file, "r+");
-  let isOpen = true;
-  const thread = startThread(JOB, { file, handle } satisfies ThreadInput);
+export function createMaintenanceThread(file: string): MaintenanceThread {
+  let handle: number | undefined;
+  let running: RunningThread | undefined;
+  function start(): RunningThread {
+    if (running) return running;
+    clearInterval(timer);
+    handle = openSync(file, "r+");
+    running = startMaintenanceThread({ file, handle });
+    return running;
+  }
+  const timer = setInterval(() => {
+    const { size } = statSync(`${file}-wal`, { throwIfNoEntry: false }) ?? { size: 0 };
+    if (size >= WAL_BYTES_MIN) start();
+  }, CHECKPOINT_CHECK_MS);
+  timer.unref();
+  return {
+    findExpired: (agent, bounds) => start().findExpired(agent, bounds),
+    async stop() {
+      clearInterval(timer);
+      const thread = running;
+      running = STOPPED;
+      await thread?.stop();
+    },
+    closeHandle() {
+      if (handle !== undefined) closeSync(handle);
+      handle = undefined;
+    },
+  };
+}
+
+const STOPPED: RunningThread = {
+  findExpired: async () => ({ tasks: [], logs: [] }),
+  stop: async () => undefined,
+};
+
+interface ThreadInput {
+  readonly file: string;
+  /** Of the same file, to sync it. */
+  readonly handle: number;
+}
+
+function startMaintenanceThread(input: ThreadInput): RunningThread {
+  const thread = startThread(JOB, input);
   const pending = new Map<number, PromiseWithResolvers<ExpiredData>>();
   let lastId = 0;
   const exited = new Promise<void>(resolve => thread.once("exit", () => resolve()));
@@ -72,16 +117,7 @@ export function startMaintenanceThread(file: string): MaintenanceThread {
       post(null);
       return exited;
     },
-    closeHandle() {
-      if (isOpen) closeSync(handle);
-      isOpen = false;
-    },
   };
-}
-
-interface ThreadInput {
-  readonly file: string;
-  readonly handle: number;
 }
 
 /** Runs in the thread. */
