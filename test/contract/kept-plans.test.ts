@@ -94,3 +94,50 @@ describe("a kept statement", () => {
     expect(await db.transact(tx => tx.query(kept))).toEqual([{ one: 0 }]);
   });
 });
+
+describe("the connection of commits", () => {
+  const PID = "SELECT pg_backend_pid() AS pid";
+  const under = (ms: number): Promise<unknown> => db.query(`SELECT pg_sleep(${ms / 1_000})`);
+
+  it("gets the next statement while one is under way, and answers them in order", async () => {
+    const order: string[] = [];
+    const first = under(100).then(() => order.push("first"));
+    const sent = db
+      .query<{ at: Date }>("SELECT statement_timestamp() AS at")
+      .then(() => order.push("second"));
+    await Promise.all([first, sent]);
+    expect(order).toEqual(["first", "second"]);
+  });
+
+  it("has a transaction to itself: statements that are sent meanwhile are not part of it", async () => {
+    const isolated = db.transact(async tx => {
+      await tx.query("SELECT pg_advisory_xact_lock(1)");
+      const outside = db.query<{ xid: string | null }>(
+        "SELECT pg_current_xact_id_if_assigned()::text AS xid",
+      );
+      await tx.query("CREATE TABLE mine (id int)");
+      return { outside };
+    });
+    const { outside } = await isolated;
+    expect(await outside).toEqual([{ xid: null }]);
+  });
+
+  it("goes on after an error of one statement, and the statements behind it are executed", async () => {
+    const [before] = await db.query<{ pid: number }>(PID);
+    const failed = db.query("SELECT 1 / 0");
+    const next = db.query<{ pid: number }>(PID);
+    await expect(failed).rejects.toThrow("division by zero");
+    expect(await next).toEqual([before]);
+  });
+
+  it("that was ended is replaced, and each statement that was under way fails", async () => {
+    const [before] = await db.query<{ pid: number }>(PID);
+    const waiting = [under(60_000), under(60_000)].map(sent =>
+      sent.catch((error: { code?: string }) => error.code),
+    );
+    await side.query("SELECT pg_terminate_backend($1)", [before?.pid]);
+    expect(await Promise.all(waiting)).toEqual(["unavailable", "unavailable"]);
+    const [after] = await db.query<{ pid: number }>(PID);
+    expect(after?.pid).not.toBe(before?.pid);
+  });
+});
