@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { INSERT, INSERT_AND_UPDATE, UPDATE } from "../../src/store/postgres/commit-sql.ts";
 import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
+import { UPDATES } from "../../src/store/postgres/reader.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 
@@ -51,6 +52,18 @@ describe("a plan that is made while the tables are small, and kept when they hav
         // A join of two lists of the same commit would take quadratic time.
         expect(plan.match(/Nested Loop/g)).toHaveLength(3);
       });
+
+  for (const tasks of [0, 2_000])
+    it(`finds the new segments of a task by their numbers (${tasks} tasks)`, async () => {
+      if (tasks > 0) {
+        await fill(tasks);
+        await side.query("ANALYZE task");
+      }
+      const rows = await db.query<{ "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${UPDATES.text}`);
+      const plan = rows.map(row => row["QUERY PLAN"]).join("\n");
+      expect(plan).toMatch(/Index Cond: \(\(task = t\.key\) AND \(last > GREATEST\(k\.seq, t\.since\)\)\)/);
+      expect(plan).not.toMatch(/Seq Scan|Hash Join|Merge Join/);
+    });
 
   it("of an insertion reads no table", async () => {
     const rows = await db.query<{ "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${INSERT.text}`);

@@ -131,7 +131,7 @@ const startsOf = async (taskId: TaskId): Promise<number> =>
 const INSERT = "insert_tasks";
 const UPDATE = "update_tasks";
 const CLAIM = "attempt = t.attempt + 1";
-const READ = "LEFT JOIN segment";
+const READ = "read_updates";
 
 describe("the response to a commit is lost", () => {
   it("later appends of the run are rejected, and the task is run again after the recorded events", async () => {

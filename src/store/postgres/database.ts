@@ -37,7 +37,7 @@ export interface DatabaseParts {
   readonly connectionsMax: number;
   readonly statementMs: number;
   /**
-   * Keeps the plans of named statements. A plan that was made for a small table stays when the table has grown, so only
+   * Keeps one connection, and the plans of its named statements. A plan that was made for a small table stays when the table has grown, so only
    * plans that use an index are made. Not with a pooler: the statements belong to its connections.
    */
   readonly keepsPlans?: boolean;
@@ -56,13 +56,21 @@ const types = {
   }) as typeof pg.types.getTypeParser,
 };
 
+/** A list of one row would be planned anew each time: the planner expects more of them. */
+const KEPT_PLANS = [
+  "plan_cache_mode=force_generic_plan",
+  "enable_seqscan=off",
+  "enable_hashjoin=off",
+  "enable_mergejoin=off",
+];
+
 /** Startup parameters of a connection; a pooler accepts none of them. */
 const sessionSettings = ({ statementMs, durability, keepsPlans }: DatabaseParts): pg.ClientConfig => ({
   statement_timeout: statementMs,
   idle_in_transaction_session_timeout: statementMs,
   options: [
     ...(durability === "process" ? ["synchronous_commit=off"] : []),
-    ...(keepsPlans ? ["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off"] : []),
+    ...(keepsPlans ? KEPT_PLANS : []),
   ]
     .map(setting => `-c ${setting}`)
     .join(" "),
