@@ -185,6 +185,25 @@ describe("the response to a commit is lost", () => {
     expect(pushesDue).toBeGreaterThan(0);
   });
 
+  it("while a second commit is under way: both are refused, and what either of them recorded is run", async () => {
+    await open();
+    const there = look();
+    await there.run(await on.createTask());
+    await there.idle();
+    const lost = proxy.loseResponseTo(INSERT);
+    const ids = Array.from({ length: 7 }, () => on.newId() as TaskId);
+    const [first, ...second] = ids as [TaskId, ...TaskId[]];
+    const appends = [faultCode(on.append(first))];
+    // The others are not part of the first commit.
+    await new Promise(resolve => void setImmediate(resolve));
+    appends.push(...second.map(id => faultCode(on.append(id))));
+    await lost;
+    expect(new Set(await Promise.all(appends))).toEqual(new Set(["unavailable"]));
+    expect(await there.run(first)).toMatchObject({ attempt: 1 });
+    const { rows } = await side.query("SELECT id FROM task WHERE id = ANY($1::uuid[])", [second]);
+    for (const { id } of rows) expect(await there.run(id)).toMatchObject({ attempt: 1 });
+  });
+
   it("the next turn of a context is claimed after the commit ended the previous one", async () => {
     await open();
     const there = look();
