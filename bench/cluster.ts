@@ -2,7 +2,6 @@
  * Several nodes on one Postgres: throughput and delay of events that one node runs and another one streams,
  * and the takeover after a kill.
  */
-import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Children } from "./children.ts";
 import {
@@ -13,18 +12,15 @@ import {
   startNode,
   startPostgres,
 } from "./cluster/processes.ts";
+import { type ClusterReading, type ClusterResult, describeReading, type Setting } from "./cluster/report.ts";
 import { beginTask, type Chunk, now, openStreams, type Streams, type TaskStream } from "./cluster/streams.ts";
+import { measureWaiting } from "./cluster/waiting.ts";
 import { createGenerator } from "./generator.ts";
 import { readCpuMs, readFamilyCpuMs } from "./proc.ts";
-import { toSpread } from "./ratios.ts";
-import { toTable } from "./report.ts";
 import type { Tools } from "./run.ts";
 
-/** The number of nodes, and how they notify each other. */
-interface Setting {
-  nodes: number;
-  notify: "NOTIFY" | "NATS";
-}
+export { describeCluster } from "./cluster/report.ts";
+
 const SETTINGS: Setting[] = [
   { nodes: 1, notify: "NOTIFY" },
   { nodes: 2, notify: "NOTIFY" },
@@ -32,28 +28,6 @@ const SETTINGS: Setting[] = [
   { nodes: 2, notify: "NATS" },
   { nodes: 3, notify: "NATS" },
 ];
-
-/** The result of one round of one setting. */
-export interface ClusterReading extends Setting {
-  perSecond: number;
-  /** Microseconds of CPU for each event: in the nodes that run, in the node that streams, in Postgres. */
-  cpu: { runs: number; reads: number; postgres: number };
-  p50Ms: number;
-  p99Ms: number;
-  /** Calls per second of all nodes together, each with its own callers. */
-  sends: number;
-  /**
-   * After a kill: until all its runs have output elsewhere, and until all have ended; undefined: no node can
-   * take over.
-   */
-  takeOverMs: number | undefined;
-  doneMs: number | undefined;
-}
-
-export interface ClusterResult {
-  readings: ClusterReading[];
-  problems: string[];
-}
 
 /** At full speed: so many runs, each with so many events. */
 const FLOODS = 100;
@@ -78,7 +52,7 @@ export async function runCluster(tools: Tools): Promise<ClusterResult> {
   print(
     `\ncluster: nodes on one Postgres that writes to disk; ${FLOODS} runs at full speed, then ${DRIPS} at 50 events/s, then a kill`,
   );
-  const result: ClusterResult = { readings: [], problems: [] };
+  const result: ClusterResult = { readings: [], leaseMs: LEASE_MS, problems: [] };
   const settings = SETTINGS.filter(({ notify }) => notify === "NOTIFY" || hasNats);
   if (!hasNats) print("  NATS is skipped: nats-server is not installed (Debian package nats-server)");
   const postgres = await startPostgres(children, options.folder);
@@ -101,7 +75,7 @@ async function measureOne(
   try {
     const reading = await measure(setting, postgres, tools);
     result.readings.push(reading);
-    tools.print(`  ${label}: ${toCells(reading).slice(2).join("  ")}`);
+    tools.print(`  ${label}: ${describeReading(reading)}`);
   } catch (error) {
     result.problems.push(`cluster, ${label}: ${(error as Error).message}`);
     tools.print(`  ${label}: ${(error as Error).message}`);
@@ -109,6 +83,17 @@ async function measureOne(
 }
 
 async function measure(setting: Setting, postgres: PostgresServer, tools: Tools): Promise<ClusterReading> {
+  const waiting = await measureWaiting(setting.nodes, await postgres.createDatabase(), tools.children);
+  return { ...(await measureRest(setting, postgres, tools)), waiting };
+}
+
+type WithoutWaiting = Omit<ClusterReading, "waiting">;
+
+async function measureRest(
+  setting: Setting,
+  postgres: PostgresServer,
+  tools: Tools,
+): Promise<WithoutWaiting> {
   const { children } = tools;
   const data = await postgres.createDatabase();
   const nats = setting.notify === "NATS" ? await startNats(children) : undefined;
@@ -128,8 +113,8 @@ async function measure(setting: Setting, postgres: PostgresServer, tools: Tools)
     const drip = await measureDrip(reads, runs);
     if (setting.nodes > 1) await children.end(reads.child);
     const successor = setting.nodes > 1 ? await start() : reads;
-    const sends = await measureSends(setting.nodes > 1 ? [successor, ...runs] : runs, children);
-    const reading = { ...setting, ...flood, ...drip, sends };
+    const sends = await measureSends(setting.nodes > 1 ? [successor, ...runs] : runs, postgres, children);
+    const reading = { ...setting, ...flood, ...drip, ...sends };
     if (setting.nodes === 1) return { ...reading, takeOverMs: undefined, doneMs: undefined };
     return { ...reading, ...(await measureKill(successor, runs, children.end)) };
   } finally {
@@ -210,24 +195,40 @@ async function measureDrip(
 }
 
 /** A load generator for each node; the connections are shared among them. */
-async function measureSends(nodes: readonly Node[], children: Children): Promise<number> {
+async function measureSends(
+  nodes: readonly Node[],
+  postgres: PostgresServer,
+  children: Children,
+): Promise<Pick<ClusterReading, "sends" | "sendCpu">> {
   const generators = nodes.map(() => createGenerator(children));
   const connections = Math.ceil(SEND_CONNECTIONS / nodes.length);
   const order = { wire: "v1", over: "jsonrpc", work: { kind: "send" }, connections } as const;
-  let perSecond = 0;
-  for (const ms of [SENDS_WARM_MS, SENDS_MS]) {
+  const send = async (ms: number): Promise<Pick<ClusterReading, "sends" | "sendCpu">> => {
     await Promise.all(
       generators.map((one, i) =>
         one.prepare({ ...order, port: (nodes[i] as Node).port, ms, drainMs: 20_000, operationsMax: 1e6 }),
       ),
     );
+    const readCpu = (): [number, number] => [
+      nodes.reduce((sum, node) => sum + readCpuMs(node.group), 0),
+      readFamilyCpuMs(postgres.group),
+    ];
+    const before = readCpu();
     const outcomes = await Promise.all(generators.map(one => one.go()));
+    const after = readCpu();
     const failed = outcomes.find(one => one.failures > 0);
     if (failed) throw new Error(`${failed.failures} sends failed: ${failed.failure}`);
-    perSecond = outcomes.reduce((sum, one) => sum + one.operations / (one.elapsedMs / 1_000), 0);
-  }
+    const all = outcomes.reduce((sum, one) => sum + one.operations, 0);
+    const perSend = (which: 0 | 1): number => (1_000 * (after[which] - before[which])) / all;
+    return {
+      sends: outcomes.reduce((sum, one) => sum + one.operations / (one.elapsedMs / 1_000), 0),
+      sendCpu: { nodes: perSend(0), postgres: perSend(1) },
+    };
+  };
+  await send(SENDS_WARM_MS);
+  const sent = await send(SENDS_MS);
   for (const one of generators) await one.end();
-  return perSecond;
+  return sent;
 }
 
 /** The node with most of the runs is killed; the others take them over. */
@@ -251,106 +252,4 @@ async function measureKill(
   );
   const ended = interrupted.map(one => one.endedAt ?? Number.NaN);
   return { takeOverMs: Math.max(...taken) - killedAt, doneMs: Math.max(...ended) - killedAt };
-}
-
-/**
- * The result of a prototype of 120 lines, without HTTP: two processes that run, one that reads from Postgres
- * itself.
- */
-const PROTOTYPE = ["prototype", "NOTIFY", "30200", "", "11.0", "48.0", "", "", "4.3 s"];
-const HEAD = [
-  "nodes",
-  "notify",
-  "events/s",
-  "µs CPU/event: runs, reads, Postgres",
-  "p50 ms",
-  "p99 ms",
-  "sends/s",
-  "taken over",
-  "all done",
-];
-
-export function describeCluster({ readings, problems }: ClusterResult): string {
-  const rows = SETTINGS.flatMap(({ nodes, notify }) => {
-    const found = readings.filter(one => one.nodes === nodes && one.notify === notify);
-    return found.length === 0 ? [] : [toCells(toMedian(found))];
-  });
-  return [
-    "",
-    ...toTable(HEAD, [...rows, PROTOTYPE]),
-    "",
-    ...toVerdicts(readings),
-    "",
-    "Medians. events/s: received by a client of one node while the others run them (with one node: on the same).",
-    `p50, p99: from the agent to the client, at about 1,000 events/s. taken over, all done: the last of the\nruns of a node after kill -9, with a lease of ${LEASE_MS / 1_000} s and 2 s of work each.`,
-    ...problems,
-    "",
-  ].join("\n");
-}
-
-/** What nodes on NOTIFY should reach: with two nodes, and three nodes against one. */
-function toVerdicts(readings: readonly ClusterReading[]): string[] {
-  const find = (nodes: number): ClusterReading | undefined => {
-    const found = readings.filter(one => one.nodes === nodes && one.notify === "NOTIFY");
-    return found.length > 0 ? toMedian(found) : undefined;
-  };
-  const [one, two, three] = [find(1), find(2), find(3)];
-  const toLine = (what: string, value: number | undefined, limit: number, isLeast: boolean): string => {
-    const reached = value !== undefined && (isLeast ? value >= limit : value <= limit);
-    return `${what}: ${value?.toPrecision(3) ?? "not measured"}, ${isLeast ? "≥" : "≤"} ${limit}: ${reached ? "ok" : "missed"}`;
-  };
-  const takeOver = two?.takeOverMs === undefined ? undefined : two.takeOverMs / LEASE_MS;
-  const ratio = one && three ? three.sends / one.sends : undefined;
-  return [
-    toLine("events/s seen remotely", two?.perSecond, 60_000, true),
-    toLine("p50 ms", two?.p50Ms, 3, false),
-    toLine("p99 ms", two?.p99Ms, 15, false),
-    toLine("taken over after so many leases", takeOver, 1.5, false),
-    toLine(`sends of three nodes against one, on ${availableParallelism()} cores`, ratio, 1.8, true),
-  ];
-}
-
-function toMedian(found: readonly ClusterReading[]): ClusterReading {
-  const median = (of: (one: ClusterReading) => number | undefined): number =>
-    toSpread(found.map(one => of(one) ?? Number.NaN)).median;
-  return {
-    ...(found[0] as ClusterReading),
-    perSecond: median(one => one.perSecond),
-    cpu: {
-      runs: median(one => one.cpu.runs),
-      reads: median(one => one.cpu.reads),
-      postgres: median(one => one.cpu.postgres),
-    },
-    p50Ms: median(one => one.p50Ms),
-    p99Ms: median(one => one.p99Ms),
-    sends: median(one => one.sends),
-    takeOverMs: median(one => one.takeOverMs),
-    doneMs: median(one => one.doneMs),
-  };
-}
-
-function toCells({
-  nodes,
-  notify,
-  perSecond,
-  cpu,
-  p50Ms,
-  p99Ms,
-  sends,
-  takeOverMs,
-  doneMs,
-}: ClusterReading): string[] {
-  const seconds = (ms: number | undefined): string =>
-    ms === undefined || Number.isNaN(ms) ? "" : `${(ms / 1_000).toFixed(1)} s`;
-  return [
-    String(nodes),
-    nodes === 1 ? "" : notify,
-    Math.round(perSecond).toString(),
-    [cpu.runs, cpu.reads, cpu.postgres].map(one => one.toFixed(1)).join(", "),
-    p50Ms.toFixed(1),
-    p99Ms.toFixed(1),
-    Math.round(sends).toString(),
-    seconds(takeOverMs),
-    seconds(doneMs),
-  ];
 }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { INSERT, INSERT_AND_UPDATE, UPDATE } from "../../src/store/postgres/commit-sql.ts";
 import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
+import { UPDATES } from "../../src/store/postgres/reader.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { createTestLog } from "../support/server.ts";
 
@@ -52,6 +53,18 @@ describe("a plan that is made while the tables are small, and kept when they hav
         expect(plan.match(/Nested Loop/g)).toHaveLength(3);
       });
 
+  for (const tasks of [0, 2_000])
+    it(`finds the new segments of a task by their numbers (${tasks} tasks)`, async () => {
+      if (tasks > 0) {
+        await fill(tasks);
+        await side.query("ANALYZE task");
+      }
+      const rows = await db.query<{ "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${UPDATES.text}`);
+      const plan = rows.map(row => row["QUERY PLAN"]).join("\n");
+      expect(plan).toMatch(/Index Cond: \(\(task = t\.key\) AND \(last > GREATEST\(k\.seq, t\.since\)\)\)/);
+      expect(plan).not.toMatch(/Seq Scan|Hash Join|Merge Join/);
+    });
+
   it("of an insertion reads no table", async () => {
     const rows = await db.query<{ "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${INSERT.text}`);
     expect(rows.map(row => row["QUERY PLAN"]).join("\n")).not.toMatch(
@@ -92,5 +105,52 @@ describe("a kept statement", () => {
     await db.query(kept);
     await db.query("DEALLOCATE ALL");
     expect(await db.transact(tx => tx.query(kept))).toEqual([{ one: 0 }]);
+  });
+});
+
+describe("the connection of commits", () => {
+  const PID = "SELECT pg_backend_pid() AS pid";
+  const under = (ms: number): Promise<unknown> => db.query(`SELECT pg_sleep(${ms / 1_000})`);
+
+  it("gets the next statement while one is under way, and answers them in order", async () => {
+    const order: string[] = [];
+    const first = under(100).then(() => order.push("first"));
+    const sent = db
+      .query<{ at: Date }>("SELECT statement_timestamp() AS at")
+      .then(() => order.push("second"));
+    await Promise.all([first, sent]);
+    expect(order).toEqual(["first", "second"]);
+  });
+
+  it("has a transaction to itself: statements that are sent meanwhile are not part of it", async () => {
+    const isolated = db.transact(async tx => {
+      await tx.query("SELECT pg_advisory_xact_lock(1)");
+      const outside = db.query<{ xid: string | null }>(
+        "SELECT pg_current_xact_id_if_assigned()::text AS xid",
+      );
+      await tx.query("CREATE TABLE mine (id int)");
+      return { outside };
+    });
+    const { outside } = await isolated;
+    expect(await outside).toEqual([{ xid: null }]);
+  });
+
+  it("goes on after an error of one statement, and the statements behind it are executed", async () => {
+    const [before] = await db.query<{ pid: number }>(PID);
+    const failed = db.query("SELECT 1 / 0");
+    const next = db.query<{ pid: number }>(PID);
+    await expect(failed).rejects.toThrow("division by zero");
+    expect(await next).toEqual([before]);
+  });
+
+  it("that was ended is replaced, and each statement that was under way fails", async () => {
+    const [before] = await db.query<{ pid: number }>(PID);
+    const waiting = [under(60_000), under(60_000)].map(sent =>
+      sent.catch((error: { code?: string }) => error.code),
+    );
+    await side.query("SELECT pg_terminate_backend($1)", [before?.pid]);
+    expect(await Promise.all(waiting)).toEqual(["unavailable", "unavailable"]);
+    const [after] = await db.query<{ pid: number }>(PID);
+    expect(after?.pid).not.toBe(before?.pid);
   });
 });

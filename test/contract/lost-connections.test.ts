@@ -131,7 +131,7 @@ const startsOf = async (taskId: TaskId): Promise<number> =>
 const INSERT = "insert_tasks";
 const UPDATE = "update_tasks";
 const CLAIM = "attempt = t.attempt + 1";
-const READ = "LEFT JOIN segment";
+const READ = "read_updates";
 
 describe("the response to a commit is lost", () => {
   it("later appends of the run are rejected, and the task is run again after the recorded events", async () => {
@@ -183,6 +183,25 @@ describe("the response to a commit is lost", () => {
     expect(await made).toBe("unavailable");
     expect(await there.run(id)).toMatchObject({ attempt: 1 });
     expect(pushesDue).toBeGreaterThan(0);
+  });
+
+  it("while a second commit is under way: both are refused, and what either of them recorded is run", async () => {
+    await open();
+    const there = look();
+    await there.run(await on.createTask());
+    await there.idle();
+    const lost = proxy.loseResponseTo(INSERT);
+    const ids = Array.from({ length: 7 }, () => on.newId() as TaskId);
+    const [first, ...second] = ids as [TaskId, ...TaskId[]];
+    const appends = [faultCode(on.append(first))];
+    // The others are not part of the first commit.
+    await new Promise(resolve => void setImmediate(resolve));
+    appends.push(...second.map(id => faultCode(on.append(id))));
+    await lost;
+    expect(new Set(await Promise.all(appends))).toEqual(new Set(["unavailable"]));
+    expect(await there.run(first)).toMatchObject({ attempt: 1 });
+    const { rows } = await side.query("SELECT id FROM task WHERE id = ANY($1::uuid[])", [second]);
+    for (const { id } of rows) expect(await there.run(id)).toMatchObject({ attempt: 1 });
   });
 
   it("the next turn of a context is claimed after the commit ended the previous one", async () => {

@@ -5,9 +5,16 @@
 import type { Statement } from "./database.ts";
 import { markPushesDue } from "./pushes.ts";
 
-/** `unnest` of one array for each type; the parameters are numbered from `first`. */
+/** A text that has JSON for each row: see `toJsonList`. */
+const JSON_LIST = "json list";
+
+/** `unnest` of one list for each type; the parameters are numbered from `first`. */
 const unnest = (first: number, types: readonly string[]): string =>
-  `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join(", ")})`;
+  `unnest(${types
+    .map((type, i) =>
+      type === JSON_LIST ? `string_to_array($${first + i}::text, E'\\x01')` : `$${first + i}::${type}[]`,
+    )
+    .join(", ")})`;
 
 const NEW_COLUMNS = {
   id: "uuid",
@@ -20,7 +27,7 @@ const NEW_COLUMNS = {
   status_at: "bigint",
   hidden: "bool",
   alias: "text",
-  events: "text",
+  events: JSON_LIST,
   attempt: "int",
   worker: "text",
   snapshot: "text",
@@ -56,7 +63,7 @@ const CHANGES = {
   status_at: "bigint",
   hidden: "bool",
   snapshot: "text",
-  events: "text",
+  events: JSON_LIST,
 };
 
 /** Rows are locked in the order of their keys, so that two nodes cannot deadlock. */

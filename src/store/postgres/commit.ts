@@ -6,6 +6,7 @@ import { STATES } from "../kernel/state-numbers.ts";
 import type { StoreParts } from "../kernel/store-parts.ts";
 import { INSERT, INSERT_AND_UPDATE, UPDATE } from "./commit-sql.ts";
 import type { Database, Queryable } from "./database.ts";
+import { toJsonList, toPlainList, toRareList } from "./list-parameters.ts";
 import { upsertPush } from "./pushes.ts";
 import { contextLock } from "./run-sql.ts";
 import type { CachedTask } from "./task-cache.ts";
@@ -70,20 +71,20 @@ async function writeTasks(
 function toNewColumns(writeSets: readonly WriteSet[]): readonly unknown[] {
   const tasks = writeSets.map(({ task }) => task);
   return [
-    writeSets.map(({ pending }) => pending.taskId),
-    writeSets.map(({ owner }) => owner),
-    tasks.map(task => contextKey(task.contextId)),
+    toPlainList(writeSets.map(({ pending }) => pending.taskId)),
+    toPlainList(writeSets.map(({ owner }) => owner)),
+    toPlainList(tasks.map(task => contextKey(task.contextId))),
     tasks.map(task => task.contextId),
-    tasks.map(task => task.alone ?? false),
-    tasks.map(task => STATES.indexOf(task.status.state)),
-    writeSets.map(({ pending }) => pending.tail.seq),
-    tasks.map(task => task.status.at),
-    tasks.map(isHidden),
-    tasks.map(task => task.alias ?? null),
-    writeSets.map(({ events }) => events),
-    tasks.map(task => task.attempt),
-    writeSets.map(({ begun }) => begun?.worker ?? null),
-    writeSets.map(({ snapshot }) => snapshot),
+    toPlainList(tasks.map(task => task.alone ?? false)),
+    toPlainList(tasks.map(task => STATES.indexOf(task.status.state))),
+    toPlainList(writeSets.map(({ pending }) => pending.tail.seq)),
+    toPlainList(tasks.map(task => task.status.at)),
+    toPlainList(tasks.map(isHidden)),
+    toRareList(tasks.map(task => task.alias ?? null)),
+    toJsonList(writeSets.map(({ events }) => events)),
+    toPlainList(tasks.map(task => task.attempt)),
+    toRareList(writeSets.map(({ begun }) => begun?.worker ?? null)),
+    toRareList(writeSets.map(({ snapshot }) => snapshot)),
   ];
 }
 
@@ -91,17 +92,17 @@ function toNewColumns(writeSets: readonly WriteSet[]): readonly unknown[] {
 function toChanges(writeSets: readonly WriteSet[]): readonly unknown[] {
   const tasks = writeSets.map(({ task }) => task);
   return [
-    writeSets.map(({ pending }) => (pending.cached as CachedTask).key),
-    writeSets.map(({ pending, steps }) => pending.tail.seq - steps.length),
-    writeSets.map(({ pending }) => pending.tail.seq),
-    tasks.map(task => STATES.indexOf(task.status.state)),
-    writeSets.map(({ hasNewRevision }) => hasNewRevision),
-    writeSets.map(({ pending }) => pending.hasNewTurn),
-    writeSets.map(({ endsLease }) => endsLease),
-    tasks.map(task => task.status.at),
-    tasks.map(isHidden),
-    writeSets.map(({ snapshot }) => snapshot),
-    writeSets.map(({ events }) => events),
+    toPlainList(writeSets.map(({ pending }) => (pending.cached as CachedTask).key)),
+    toPlainList(writeSets.map(({ pending, steps }) => pending.tail.seq - steps.length)),
+    toPlainList(writeSets.map(({ pending }) => pending.tail.seq)),
+    toPlainList(tasks.map(task => STATES.indexOf(task.status.state))),
+    toPlainList(writeSets.map(({ hasNewRevision }) => hasNewRevision)),
+    toPlainList(writeSets.map(({ pending }) => pending.hasNewTurn)),
+    toPlainList(writeSets.map(({ endsLease }) => endsLease)),
+    toPlainList(tasks.map(task => task.status.at)),
+    toPlainList(tasks.map(isHidden)),
+    toRareList(writeSets.map(({ snapshot }) => snapshot)),
+    toJsonList(writeSets.map(({ events }) => events)),
   ];
 }
 

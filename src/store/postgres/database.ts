@@ -2,6 +2,8 @@ import pg from "pg";
 import { StartupError } from "../../lib/startup-error.ts";
 import { Fault } from "../../model/index.ts";
 import type { Log } from "../../ports/index.ts";
+import { isDeadlock, isStatementLost, sqlStateOf, toFault } from "./database-error.ts";
+import { KeptConnection } from "./kept-connection.ts";
 
 /** A statement whose plan a connection keeps, if it is opened for that. */
 export interface Statement {
@@ -24,13 +26,18 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
+/** A connection, or a pool of them. */
+interface Connection {
+  query(statement: pg.QueryConfig, values: unknown[]): Promise<pg.QueryResult>;
+}
+
 export interface DatabaseParts {
   readonly url: string;
   readonly durability: "power" | "process";
   readonly connectionsMax: number;
   readonly statementMs: number;
   /**
-   * Keeps the plans of named statements. A plan that was made for a small table stays when the table has grown, so only
+   * Keeps one connection, and the plans of its named statements. A plan that was made for a small table stays when the table has grown, so only
    * plans that use an index are made. Not with a pooler: the statements belong to its connections.
    */
   readonly keepsPlans?: boolean;
@@ -49,13 +56,21 @@ const types = {
   }) as typeof pg.types.getTypeParser,
 };
 
+/** A list of one row would be planned anew each time: the planner expects more of them. */
+const KEPT_PLANS = [
+  "plan_cache_mode=force_generic_plan",
+  "enable_seqscan=off",
+  "enable_hashjoin=off",
+  "enable_mergejoin=off",
+];
+
 /** Startup parameters of a connection; a pooler accepts none of them. */
 const sessionSettings = ({ statementMs, durability, keepsPlans }: DatabaseParts): pg.ClientConfig => ({
   statement_timeout: statementMs,
   idle_in_transaction_session_timeout: statementMs,
   options: [
     ...(durability === "process" ? ["synchronous_commit=off"] : []),
-    ...(keepsPlans ? ["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off"] : []),
+    ...(keepsPlans ? KEPT_PLANS : []),
   ]
     .map(setting => `-c ${setting}`)
     .join(" "),
@@ -88,7 +103,7 @@ export async function openDatabase(parts: DatabaseParts): Promise<Database> {
   const pool = new pg.Pool({
     ...toClientConfig(parts),
     max: parts.connectionsMax,
-    ...(!isPooled && sessionSettings(parts)),
+    ...(!isPooled && { ...sessionSettings(parts), pipeline: parts.keepsPlans === true }),
   });
   // Without a listener, an idle connection that breaks would end the process.
   pool.on("error", error =>
@@ -96,10 +111,10 @@ export async function openDatabase(parts: DatabaseParts): Promise<Database> {
   );
   const begin = isPooled ? `BEGIN; ${transactionSettings(parts)}` : "BEGIN";
   let isNamed = parts.keepsPlans === true && !isPooled;
-  const direct = toQueryable(pool, () => isNamed);
+  const kept = parts.keepsPlans ? new KeptConnection(pool) : undefined;
+  const direct = toQueryable(kept ?? pool, () => isNamed);
 
-  async function tryTransaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
-    const client = await pool.connect();
+  async function runTransaction<T>(client: pg.PoolClient, work: (tx: Queryable) => Promise<T>): Promise<T> {
     let broken: Error | undefined;
     // Without a listener, a checked-out connection that breaks would end the process; the next query reports it.
     const onError = (error: Error): void => void (broken = error);
@@ -115,9 +130,12 @@ export async function openDatabase(parts: DatabaseParts): Promise<Database> {
       throw error;
     } finally {
       client.off("error", onError);
-      client.release(broken);
+      if (!kept) client.release(broken);
+      else if (broken) kept.drop(client, broken);
     }
   }
+  const tryTransaction = async <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
+    kept ? kept.useAlone(client => runTransaction(client, work)) : runTransaction(await pool.connect(), work);
 
   return {
     isPooled,
@@ -137,7 +155,10 @@ export async function openDatabase(parts: DatabaseParts): Promise<Database> {
         }
       }
     },
-    close: () => pool.end(),
+    close() {
+      kept?.close();
+      return pool.end();
+    },
   };
 }
 
@@ -160,49 +181,13 @@ async function detectPooler(parts: DatabaseParts): Promise<boolean> {
   }
 }
 
-const toQueryable = (client: pg.Pool | pg.PoolClient, isNamed: () => boolean): Queryable => ({
+const toQueryable = (client: Connection, isNamed: () => boolean): Queryable => ({
   async query(sql, values = []) {
     const statement = typeof sql === "string" || isNamed() ? sql : sql.text;
-    return (await client.query(statement as pg.QueryConfig, values as unknown[])).rows;
+    const { rows } = await client.query(statement as pg.QueryConfig, values as unknown[]);
+    return rows as never[];
   },
 });
-
-/** Transient errors become Fault("unavailable"), so that callers retry; the cause is logged. Others are bugs and stay. */
-function toFault(error: unknown): unknown {
-  const state = sqlStateOf(error);
-  if (error instanceof Fault || (state !== undefined && !TRANSIENT.test(state))) return error;
-  return new Fault("unavailable", "The store is unavailable; try again later", {}, error);
-}
-
-/**
- * SQLSTATE of a broken connection (08), a read-only server (25006), a rollback because of other transactions (40), a lock
- * that is not available (55P03), insufficient resources (53), an operator or a timeout (57), an I/O error (58).
- */
-const TRANSIENT = /^(?:08|25006|40|53|55P03|57|58)/;
-/** Transient errors of one statement, not of the server. */
-const OF_ONE_STATEMENT = /^(?:40|55P03|57014)/;
-
-/** The SQLSTATE of an error; undefined: it does not come from Postgres. */
-export function sqlStateOf(error: unknown): string | undefined {
-  const code = ((error instanceof Fault ? error.cause : error) as { readonly code?: unknown } | undefined)
-    ?.code;
-  return typeof code === "string" && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;
-}
-
-/**
- * A named statement was not found, or is there twice, and nothing was executed: a pooler that was not recognised uses
- * another connection than before. Then statements are no longer named.
- */
-const isStatementLost = (error: unknown): boolean => /^(?:26000|42P05)$/.test(sqlStateOf(error) ?? "");
-
-/** Class 40: a deadlock or a serialization failure, where Postgres has rolled back this transaction. */
-const isDeadlock = (error: unknown): boolean => sqlStateOf(error)?.startsWith("40") ?? false;
-
-/** The database is unreachable: other statements would fail as well. */
-export function isDatabaseDown(error: unknown): boolean {
-  const state = sqlStateOf(error);
-  return state === undefined || (TRANSIENT.test(state) && !OF_ONE_STATEMENT.test(state));
-}
 
 /** Opens the database for a command or a migration. Errors of the database become messages for operators. */
 export async function withDatabase<T>(parts: DatabaseParts, work: (db: Database) => Promise<T>): Promise<T> {

@@ -70,16 +70,18 @@ const NEWEST = `SELECT max(at) AS at FROM (
 export async function createPostgresStore(parts: PostgresStoreParts): Promise<PostgresStore> {
   await migrate(parts);
   const db = await openDatabase(parts);
-  // Commits are one after another: they have a connection of their own, which keeps their plans.
-  const writes = await openDatabase({ ...parts, connectionsMax: 1, keepsPlans: true });
-  const closeDatabases = async (): Promise<void> => void (await Promise.all([db.close(), writes.close()]));
+  // Commits are one after another, and reads of what other nodes have committed are small: each have a connection.
+  const kept = { ...parts, connectionsMax: 1, keepsPlans: true };
+  const [writes, updates] = await Promise.all([openDatabase(kept), openDatabase(kept)]);
+  const closeDatabases = async (): Promise<void> =>
+    void (await Promise.all([db, writes, updates].map(one => one.close())));
   const { newest, cluster, heartbeat } = await start(db, parts).catch(async error => {
     await closeDatabases();
     throw error;
   });
   const owners = new OwnerIds(db);
   const cache = new TaskCache(parts);
-  const reader = new TaskReader({ ...parts, db, owners, cache });
+  const reader = new TaskReader({ ...parts, db, updates, owners, cache });
   const limits = new RunLimits(parts);
   const newRuns = new NewRuns({ ...parts, limits });
   const inner = { ...parts, db, owners, cache, reader, limits, newRuns };

@@ -83,13 +83,16 @@ interface WatchedTask {
   invalidations: number;
 }
 
+/** The responses to two commits may arrive together, before a reader has run. */
+const UNREAD_COMMITS = 2;
+
 /** The tasks that this node has seen last; the least recently used are evicted. */
 export class TaskCache {
   readonly #parts: TaskCacheParts;
   readonly #tasks = new ChurnMap<TaskId, CachedTask>();
   readonly #watched = new ChurnMap<TaskId, WatchedTask>();
-  /** Tasks that ended in the newest commit. */
-  #ended: TaskId[] = [];
+  /** Tasks that ended in the newest commits. */
+  readonly #ended: TaskId[][] = [];
   #bytes = 0;
 
   constructor(parts: TaskCacheParts) {
@@ -146,13 +149,14 @@ export class TaskCache {
   }
 
   /**
-   * Called after each commit with the tasks that ended in it; evicts those that ended in the commit before. Their readers
-   * have read them meanwhile, and later readers are rare. A task that stayed would move to V8's old generation and cost a
-   * full garbage collection.
+   * Called after each commit with the tasks that ended in it; evicts those that ended some commits before. Their readers have
+   * read them meanwhile, and later readers are rare. A task that stayed would move to V8's old generation and cost a full
+   * garbage collection.
    */
   evictEnded(taskIds: TaskId[]): void {
-    for (const taskId of this.#ended) this.evict(taskId);
-    this.#ended = taskIds;
+    this.#ended.push(taskIds);
+    if (this.#ended.length <= UNREAD_COMMITS) return;
+    for (const taskId of this.#ended.shift() as TaskId[]) this.evict(taskId);
   }
 
   /** To be started before the query and ended after the result is in the cache. */

@@ -1,17 +1,10 @@
-import {
-  type AgentName,
-  Fault,
-  isTerminal,
-  LIMITS,
-  type TaskEvent,
-  type TaskId,
-  taskNotFound,
-  textAppendTarget,
-} from "../../model/index.ts";
-import type { AppendCondition, EventLog, Log, Run } from "../../ports/index.ts";
+import { type AgentName, Fault, isTerminal, LIMITS, type TaskId, taskNotFound } from "../../model/index.ts";
+import type { EventLog, Log, Run } from "../../ports/index.ts";
 import type { StoreParts } from "../kernel/store-parts.ts";
+import { AppendQueue } from "./append-queue.ts";
 import { commit, hasWaitingTask, type WriteResult } from "./commit.ts";
-import { type Database, isDatabaseDown, sqlStateOf } from "./database.ts";
+import type { Database } from "./database.ts";
+import { isDatabaseDown, sqlStateOf } from "./database-error.ts";
 import { type NewRuns, STARTED } from "./new-runs.ts";
 import type { OwnerIds } from "./owners.ts";
 import type { TaskReader } from "./reader.ts";
@@ -45,17 +38,11 @@ export interface LogWriterParts
   readonly log: Log;
 }
 
-interface WaitingText {
-  readonly added: TaskEvent[];
-  readonly promise: Promise<void>;
-}
-
-/** Events that are not refused one without the other: they need no promise each. */
-const isText = (events: readonly TaskEvent[]): boolean =>
-  events.every(event => textAppendTarget(event) !== null);
-
-/** Appends in one batch. */
-const BATCH_MAX = 1_000;
+/** Commits under way at once: Postgres begins with the second one while this process answers the appends of the first. */
+const COMMITS_MAX = 2;
+/** The least size of the second one, and as a share of the first: small commits cost more for each append. */
+const SECOND_MIN = 4;
+const SECOND_SHARE = 0.5;
 
 /**
  * Appends events to logs. All appends that arrive during a commit form the next commit. There are no locks in between: an
@@ -64,10 +51,10 @@ const BATCH_MAX = 1_000;
  */
 export class LogWriter {
   readonly #parts: LogWriterParts;
-  #queue: AppendRequest[] = [];
-  /** The newest append of each run in the queue, if it has only text. */
-  readonly #texts = new Map<Run, WaitingText | undefined>();
-  #draining: Promise<void> | undefined;
+  readonly #queue = new AppendQueue();
+  /** The batches that are being written. */
+  readonly #writing = new Set<{ readonly size: number; readonly written: Promise<void> }>();
+  #isScheduled = false;
   /** Runs that had an append refused. */
   readonly #fenced = new WeakSet<Run>();
   /** Statements after a commit that no append waits for. */
@@ -80,7 +67,7 @@ export class LogWriter {
 
   readonly append: EventLog["append"] = (scope, taskId, events, condition, extras) => {
     if (this.#isClosed) return Promise.reject(new Fault("unavailable", "The store is closed"));
-    const joined = this.#joinText(events, condition);
+    const joined = this.#queue.joinText(events, condition);
     if (joined) return joined;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     // A caller that does not wait must not cause an unhandled rejection.
@@ -89,35 +76,45 @@ export class LogWriter {
     const begins = extras ? undefined : newRuns.take(scope, events, condition);
     const added = begins ? [...events, STARTED] : [...events];
     const push = extras?.push;
-    this.#queue.push({ scope, taskId, events: added, condition, push, begins, resolve, reject, retries: 0 });
-    if ("run" in condition) this.#texts.set(condition.run, isText(events) ? { added, promise } : undefined);
-    this.#draining ??= this.#drain();
+    const request = { scope, taskId, events: added, condition, push, begins, resolve, reject, retries: 0 };
+    this.#queue.push(request, added, promise);
+    this.#schedule();
     if (begins) newRuns.start(begins, promise);
     return promise;
   };
 
-  /** Text after text of a run that waits to be written: a stream of it is one append, and one promise. */
-  #joinText(events: readonly TaskEvent[], condition: AppendCondition): Promise<void> | undefined {
-    const last = "run" in condition ? this.#texts.get(condition.run) : undefined;
-    if (!last || !isText(events)) return undefined;
-    last.added.push(...events);
-    return last.promise;
-  }
-
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#draining;
+    while (this.#isScheduled || this.#writing.size > 0) {
+      if (this.#isScheduled) await new Promise(resolve => void setImmediate(resolve));
+      await Promise.all([...this.#writing].map(({ written }) => written));
+    }
     await Promise.all(this.#followUps);
   }
 
-  async #drain(): Promise<void> {
-    // All appends of one turn of the event loop share a commit.
-    await new Promise(resolve => void setImmediate(resolve));
-    while (this.#queue.length > 0) {
-      this.#texts.clear();
-      await this.#write(this.#queue.splice(0, BATCH_MAX));
+  /** All appends of one turn of the event loop share a commit. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#writing.size >= COMMITS_MAX) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#writeNext();
+    });
+  }
+
+  #writeNext(): void {
+    while (this.#queue.size > 0 && this.#writing.size < COMMITS_MAX) {
+      const [other] = this.#writing;
+      const batch = this.#queue.take(other ? Math.max(SECOND_MIN, SECOND_SHARE * other.size) : 1);
+      if (batch.length === 0) return;
+      const writing = { size: batch.length, written: this.#write(batch) };
+      this.#writing.add(writing);
+      void writing.written.then(() => {
+        this.#writing.delete(writing);
+        this.#queue.release(batch);
+        this.#writeNext();
+      });
     }
-    this.#draining = undefined;
   }
 
   /** Never rejects: errors reject the appends that they concern. */
@@ -177,16 +174,14 @@ export class LogWriter {
       for (const writeSet of writeSets) {
         const { taskId, requests } = writeSet.pending;
         const result = results.get(taskId);
-        if (result) this.#settle(writeSet, result, watch.isInvalidated(taskId));
+        if (result) this.#update(writeSet, result, watch.isInvalidated(taskId));
         else {
           cache.invalidate(taskId);
           this.#retry(requests);
         }
       }
-      cache.evictEnded(
-        written.filter(({ task }) => isTerminal(task.status.state)).map(({ task }) => task.id),
-      );
-      this.#notify(written, results);
+      // Answers take time: the next commit is sent first, so that Postgres works meanwhile.
+      process.nextTick(() => this.#announce(written, results));
     } catch (error) {
       await this.#handleFailure(writes, error);
     } finally {
@@ -221,7 +216,7 @@ export class LogWriter {
   /** Finds the append to a task that is refused, so that the others are written; their order stays. */
   async #writeInHalves(requests: readonly AppendRequest[]): Promise<void> {
     const half = Math.ceil(requests.length / 2);
-    this.#queue = [...requests.slice(half), ...this.#queue];
+    this.#queue.putBack(requests.slice(half));
     await this.#write(requests.slice(0, half));
   }
 
@@ -260,8 +255,8 @@ export class LogWriter {
     this.#followUps.add(ended);
   }
 
-  /** Updates the cache and resolves the appends. `isInvalidated`: other nodes may have written to the task since. */
-  #settle(
+  /** Updates the cache. `isInvalidated`: other nodes may have written to the task since. */
+  #update(
     { pending, task, steps, events, snapshot }: WriteSet,
     { key }: WriteResult,
     isInvalidated: boolean,
@@ -281,7 +276,6 @@ export class LogWriter {
     appendWritten(cached, steps);
     if (snapshot !== null) cached.snapshotSeq = pending.tail.seq;
     cache.put(cached, events.length);
-    for (const { resolve } of pending.requests) resolve();
   }
 
   /** Another writer was faster: these appends are retried before all that were requested after them. */
@@ -290,11 +284,14 @@ export class LogWriter {
     const exhausted = requests.filter(request => request.retries > LIMITS.conflictTriesMax);
     for (const request of exhausted) this.#reject([request], changedConcurrently(request.taskId));
     this.#endLeases(exhausted);
-    this.#queue = [...requests.filter(request => !exhausted.includes(request)), ...this.#queue];
+    this.#queue.putBack(requests.filter(request => !exhausted.includes(request)));
   }
 
-  #notify(written: readonly WriteSet[], results: ReadonlyMap<TaskId, WriteResult>): void {
-    const { runQuota, onCreated, onCommitted, onDue, onPushDue } = this.#parts;
+  /** Resolves the appends, and notifies readers. */
+  #announce(written: readonly WriteSet[], results: ReadonlyMap<TaskId, WriteResult>): void {
+    for (const { pending } of written) for (const { resolve } of pending.requests) resolve();
+    const { cache, runQuota, onCreated, onCommitted, onDue, onPushDue } = this.#parts;
+    cache.evictEnded(written.filter(({ task }) => isTerminal(task.status.state)).map(({ task }) => task.id));
     for (const { pending } of written) (pending.cached ? onCommitted : onCreated)(pending.taskId);
     const isDue = ({ hasNewRevision, task }: WriteSet): boolean =>
       hasNewRevision && task.status.state === "submitted";
