@@ -11,8 +11,8 @@ const JOB = { name: "maintain", url: import.meta.url } as const;
 
 const CHECKPOINT_CHECK_MS = 200;
 /** The write-ahead log is checkpointed when it has this many pages. */
-const WAL_PAGES_MIN = 2_000;
-/** About as many pages of 8 KiB, with their headers. */
+const WAL_PAGES_MIN = 4_000;
+/** About as many pages, with their headers. */
 const WAL_BYTES_MIN = 16 * 1024 * 1024;
 /** Of the log that may be left when it is restarted: meanwhile no commit can begin. */
 const RESTART_PAGES_MAX = 100;

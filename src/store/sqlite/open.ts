@@ -155,8 +155,6 @@ export function toStartupError(error: unknown, file: string): unknown {
 function migrate(db: DatabaseSync, file: string, evidence: string | undefined): void {
   const version = readSchema(db, file);
   if (version === 0 && evidence !== undefined) throw new StartupError(lostTablesMessage(file, evidence));
-  // Of a new file only. Pages of 8 KiB instead of 4 save half of the calls to the system: 5 % of a stream (docs/decisions/0042).
-  if (version === 0) db.exec("PRAGMA page_size = 8192");
   db.exec("PRAGMA journal_mode = WAL");
   MIGRATIONS.slice(version).forEach((sql, i) => {
     db.exec(
