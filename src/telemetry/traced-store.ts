@@ -7,11 +7,41 @@ import type { Tracing } from "./tracing.ts";
 /** Other appends get no span: there is one per chunk, and the spans of call and run show how long theirs took. */
 const SLOW_MS = 100;
 
+interface ObservedAppend {
+  readonly taskId: string;
+  readonly events: readonly TaskEvent[];
+  readonly expected: AppendCondition;
+}
+
+/** Appends that resolve together. */
+interface ObservedCommit {
+  readonly done: Promise<void>;
+  readonly appends: ObservedAppend[];
+}
+
 /** A span per slow append; the time includes the commit. */
 export function tracedStore(store: Store, tracing: Tracing): Store {
-  function tell(at: number, place: TraceContext, taskId: string, events: readonly TaskEvent[]): void {
-    const attributes = { ...place.facts, [ATTRIBUTES.task]: taskId, [ATTRIBUTES.events]: events.length };
-    tracing.tracer.startSpan("log append", { startTime: at, attributes }, toParent(place.trace)).end();
+  let latest: ObservedCommit | undefined;
+
+  function observe(done: Promise<void>): ObservedCommit {
+    const commit: ObservedCommit = { done, appends: [] };
+    const at = tracing.wallTime();
+    const began = tracing.ticks();
+    done.then(
+      () => {
+        if (latest === commit) latest = undefined;
+        if (tracing.ticks() - began >= SLOW_MS) for (const append of commit.appends) record(append, at);
+      },
+      () => {},
+    );
+    return commit;
+  }
+
+  function record({ taskId, events, expected }: ObservedAppend, at: number): void {
+    const found = findContext(events, expected);
+    if (!found) return;
+    const attributes = { ...found.facts, [ATTRIBUTES.task]: taskId, [ATTRIBUTES.events]: events.length };
+    tracing.tracer.startSpan("log append", { startTime: at, attributes }, toParent(found.trace)).end();
   }
 
   return {
@@ -19,17 +49,9 @@ export function tracedStore(store: Store, tracing: Tracing): Store {
     log: {
       ...store.log,
       append(scope, taskId, events, expected, beside) {
-        const place = placeOf(events, expected);
-        if (!place) return store.log.append(scope, taskId, events, expected, beside);
-        const at = tracing.wallTime();
-        const began = tracing.ticks();
         const done = store.log.append(scope, taskId, events, expected, beside);
-        done.then(
-          () => {
-            if (tracing.ticks() - began >= SLOW_MS) tell(at, place, taskId, events);
-          },
-          () => {},
-        );
+        if (latest?.done !== done) latest = observe(done);
+        latest.appends.push({ taskId, events, expected });
         return done;
       },
     },
@@ -42,7 +64,7 @@ interface TraceContext {
 }
 
 /** The trace context of an append. */
-function placeOf(events: readonly TaskEvent[], expected: AppendCondition): TraceContext | undefined {
+function findContext(events: readonly TaskEvent[], expected: AppendCondition): TraceContext | undefined {
   if ("run" in expected) {
     const { trace, contextId, thread } = expected.run.task;
     return trace && { trace, facts: aboutContext(contextId, thread) };
