@@ -1,6 +1,16 @@
 /** Writes the code of `dist`: src, bundled, because a start reads sixty files faster than six hundred (docs/decisions/0041). */
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type CodeSplittingGroup, type Plugin, rolldown } from "rolldown";
@@ -110,7 +120,7 @@ function escapeText(file: string): void {
   writeFileSync(file, readFileSync(file, "utf8").replace(/[^\0-\x7f]/g, toEscape));
 }
 
-async function bundle(): Promise<Inputs> {
+async function bundleInto(folder: string): Promise<Inputs> {
   const inputs: Inputs = {};
   readInput(fileURLToPath(import.meta.url), inputs);
   const entries = listEntries(readInput(join(ROOT, "package.json"), inputs));
@@ -127,7 +137,7 @@ async function bundle(): Promise<Inputs> {
     checks: { ineffectiveDynamicImport: false },
   });
   const { output } = await build.write({
-    dir: DIST,
+    dir: folder,
     entryFileNames: "[name].js",
     codeSplitting: { groups: toGroups() },
     chunkFileNames: `${CHUNKS}/[name]-[hash].js`,
@@ -136,14 +146,37 @@ async function bundle(): Promise<Inputs> {
     comments: false,
   });
   await build.close();
-  for (const { fileName } of output) if (fileName.endsWith(".js")) escapeText(join(DIST, fileName));
-  mkdirSync(dirname(join(DIST, BRIDGE)), { recursive: true });
-  writeFileSync(join(DIST, BRIDGE), readInput(join(SRC, BRIDGE), inputs));
+  for (const { fileName } of output) if (fileName.endsWith(".js")) escapeText(join(folder, fileName));
+  mkdirSync(dirname(join(folder, BRIDGE)), { recursive: true });
+  writeFileSync(join(folder, BRIDGE), readInput(join(SRC, BRIDGE), inputs));
   return inputs;
 }
 
-// Without the list, the bundle counts as out of date: so does one that was not finished.
-rmSync(INPUTS_FILE, { force: true });
-rmSync(join(DIST, CHUNKS), { recursive: true, force: true });
-const inputs = await bundle();
-writeFileSync(INPUTS_FILE, JSON.stringify(inputs));
+const listFiles = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => relative(folder, join(entry.parentPath, entry.name)));
+
+/** A server that starts from the bundle meanwhile, or is packed, finds whole files: a chunk of another content has another name. */
+function moveToDist(folder: string): void {
+  const files = listFiles(folder);
+  for (const file of files) {
+    mkdirSync(dirname(join(DIST, file)), { recursive: true });
+    renameSync(join(folder, file), join(DIST, file));
+  }
+  const current = new Set(files);
+  for (const chunk of listFiles(join(DIST, CHUNKS)))
+    if (!current.has(join(CHUNKS, chunk))) rmSync(join(DIST, CHUNKS, chunk), { force: true });
+}
+
+mkdirSync(dirname(DIST), { recursive: true });
+const draft = mkdtempSync(`${DIST}-`);
+try {
+  const inputs = await bundleInto(draft);
+  // Without the list, the bundle counts as out of date: so does one that was not finished.
+  rmSync(INPUTS_FILE, { force: true });
+  moveToDist(draft);
+  writeFileSync(INPUTS_FILE, JSON.stringify(inputs));
+} finally {
+  rmSync(draft, { recursive: true, force: true });
+}

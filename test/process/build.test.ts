@@ -1,9 +1,10 @@
 /** A clone with a build, as `npm ci` makes it: bin/dragoman.cjs runs the bundle while it is that of the sources. */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   appendFileSync,
   cpSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -58,6 +59,21 @@ test("the bundle serves the examples, and its commands start their threads", asy
   const target = join(folder.path, "copy.db");
   expect(await run("backup", target, "--data", data)).toMatchObject({ code: 0 });
   expect(await run("doctor", "--data", data)).toMatchObject({ code: 0 });
+});
+
+test("a bundle that is written again never lacks a file, nor part of one", async () => {
+  const chunks = join(clone, "dist/chunks");
+  const read = (): readonly string[] =>
+    readdirSync(chunks).map(name => `${name}\n${readFileSync(join(chunks, name), "utf8")}`);
+  const before = read();
+  const writers = [1, 2].map(() => spawn(process.execPath, [join(clone, "scripts/bundle.ts")]));
+  const isOver = (): boolean => writers.every(({ exitCode }) => exitCode !== null);
+  do {
+    // Not `toEqual`: a difference would print megabytes.
+    expect(read().every((chunk, i) => chunk === before[i])).toBe(true);
+    await new Promise(resolve => setImmediate(resolve));
+  } while (!isOver());
+  expect(writers.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
 });
 
 /** What a module and those that it imports import from packages and from Node. */
