@@ -16,6 +16,7 @@ interface ObservedAppend {
 /** Appends that resolve together. */
 interface ObservedCommit {
   readonly done: Promise<void>;
+  /** Until it has resolved. */
   readonly appends: ObservedAppend[];
 }
 
@@ -29,10 +30,10 @@ export function tracedStore(store: Store, tracing: Tracing): Store {
     const began = tracing.ticks();
     done.then(
       () => {
-        if (latest === commit) latest = undefined;
         if (tracing.ticks() - began >= SLOW_MS) for (const append of commit.appends) record(append, at);
+        commit.appends.length = 0;
       },
-      () => {},
+      () => void (commit.appends.length = 0),
     );
     return commit;
   }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ItemRow } from "../kernel/item-row.ts";
 import type { ItemBackend } from "../single-node/backend.ts";
+import { BOUND_LIMIT } from "./bound-limit.ts";
 
 const COLUMNS = "namespace, key, value, created_at, updated_at, expires_at";
 const OWNED = "tenant = ? AND principal = ?";
@@ -21,7 +22,7 @@ export function createItemTable(db: DatabaseSync): ItemBackend {
   const pages = { plain: selectPage("NULL"), withVectors: selectPage("vectors") };
   const selectNamespaces = db.prepare(
     `SELECT DISTINCT namespace FROM item WHERE ${OWNED} AND namespace >= ? AND namespace < ? AND ${LIVE} ` +
-      "ORDER BY namespace LIMIT 0 + ?",
+      `ORDER BY namespace ${BOUND_LIMIT}`,
   );
   const upsert = db.prepare(
     "INSERT INTO item (tenant, principal, namespace, key, value, vectors, created_at, updated_at, ttl_ms, expires_at) " +
@@ -37,7 +38,7 @@ export function createItemTable(db: DatabaseSync): ItemBackend {
   );
   const sweep = db.prepare(
     "DELETE FROM item WHERE (tenant, principal, namespace, key) IN " +
-      "(SELECT tenant, principal, namespace, key FROM item WHERE expires_at <= ? ORDER BY expires_at LIMIT 0 + ?)",
+      `(SELECT tenant, principal, namespace, key FROM item WHERE expires_at <= ? ORDER BY expires_at ${BOUND_LIMIT})`,
   );
 
   return {

@@ -48,18 +48,17 @@ export interface MaintenanceThread extends RunningThread {
  * so it starts when it has something to do (docs/decisions/0041).
  */
 export function createMaintenanceThread(file: string): MaintenanceThread {
-  let handle: number | undefined;
+  // Opened at once: later the process may have no handle left.
+  let handle: number | undefined = openSync(file, "r+");
   let running: RunningThread | undefined;
-  function start(): RunningThread {
-    if (running) return running;
-    clearInterval(timer);
-    handle = openSync(file, "r+");
-    running = startMaintenanceThread({ file, handle });
+  const start = (): RunningThread => {
+    running ??= startMaintenanceThread({ file, handle: handle as number }, () => {
+      if (running !== STOPPED) running = undefined;
+    });
     return running;
-  }
+  };
   const timer = setInterval(() => {
-    const { size } = statSync(`${file}-wal`, { throwIfNoEntry: false }) ?? { size: 0 };
-    if (size >= WAL_BYTES_MIN) start();
+    if (!running && walBytes(file) >= WAL_BYTES_MIN) start();
   }, CHECKPOINT_CHECK_MS);
   timer.unref();
   return {
@@ -77,6 +76,8 @@ export function createMaintenanceThread(file: string): MaintenanceThread {
   };
 }
 
+const walBytes = (file: string): number => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+
 const STOPPED: RunningThread = {
   findExpired: async () => ({ tasks: [], logs: [] }),
   stop: async () => undefined,
@@ -88,13 +89,19 @@ interface ThreadInput {
   readonly handle: number;
 }
 
-function startMaintenanceThread(input: ThreadInput): RunningThread {
+/** `onExit`: another thread can be started. */
+function startMaintenanceThread(input: ThreadInput, onExit: () => void): RunningThread {
   const thread = startThread(JOB, input);
+  thread.on("error", error => {
+    // The process has no memory or handle for it now: the next check starts another one.
+    if ((error as NodeJS.ErrnoException).code !== "ERR_WORKER_INIT_FAILED") throw error;
+  });
   const pending = new Map<number, PromiseWithResolvers<ExpiredData>>();
   let lastId = 0;
   const exited = new Promise<void>(resolve => thread.once("exit", () => resolve()));
-  // The store is closing: pending sweeps end without a result.
+  // The store is closing, or the thread could not start: pending sweeps end without a result.
   exited.then(() => {
+    onExit();
     for (const { resolve } of pending.values()) resolve({ tasks: [], logs: [] });
   });
   thread.on("message", (reply: ThreadReply) => {

@@ -66,7 +66,7 @@ export function createPushTable(db: DatabaseSync, owners: OwnerTable) {
   );
   const selectNewest = db.prepare(
     "SELECT nr, task.id AS task_id, owner, push.state, place, next_at, more, host FROM push " +
-      "JOIN task ON task.key = push.task WHERE nr < ? ORDER BY nr DESC LIMIT 0 + ?",
+      `JOIN task ON task.key = push.task WHERE nr < ? ORDER BY nr DESC ${BOUND_LIMIT}`,
   );
   const remove = db.prepare("DELETE FROM push WHERE task = ? AND id = ?");
 
