@@ -41,11 +41,10 @@ const { schema } = fc.letrec<{ schema: JsonSchemaObject }>(tie => ({
     fc.record({ dependentSchemas: fc.record({ a: tie("schema") }) }),
   ),
 }));
-const value = fc.oneof(
-  fc.jsonValue({ maxDepth: 2 }),
-  fc.dictionary(names, fc.jsonValue({ maxDepth: 2 })),
-  fc.array(fc.constantFrom(1, 2, "x", "xy", null)),
-);
+/** ajv compares objects by methods that a property of the same name replaces: it throws, or takes equal ones for different. */
+const MISLEADS_AJV = /"(?:constructor|toString|valueOf)":/;
+const json = fc.jsonValue({ maxDepth: 2 }).filter(one => !MISLEADS_AJV.test(JSON.stringify(one)));
+const value = fc.oneof(json, fc.dictionary(names, json), fc.array(fc.constantFrom(1, 2, "x", "xy", null)));
 
 test("agrees with ajv on random schemas and values", () => {
   const ajv = new Ajv2020({ strict: false, logger: false });
@@ -59,6 +58,13 @@ test("agrees with ajv on random schemas and values", () => {
     }),
     { numRuns: 300 },
   );
+});
+
+test("compares objects with properties named like the methods of objects", () => {
+  const check = compileJsonSchema({ uniqueItems: true, items: { enum: [{ toString: 1, valueOf: 2 }, {}] } });
+  expect(check([{}, { valueOf: 2, toString: 1 }])).toBeUndefined();
+  expect(check([{ toString: 1, valueOf: 2 }, {}, { valueOf: 2, toString: 1 }])).toBeDefined();
+  expect(check([{ constructor: 1 }])).toBeDefined();
 });
 
 const ORDER = {
