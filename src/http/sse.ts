@@ -2,6 +2,7 @@ import type { BatchSource } from "../lib/batch-source.ts";
 import { ChurnMap } from "../lib/churn-map.ts";
 import type { Wakeable } from "../lib/latch.ts";
 import type { LoopBudget } from "../lib/loop-budget.ts";
+import { visitOverTurns } from "../lib/over-turns.ts";
 import type { Frame, Log } from "../ports/index.ts";
 import { encodingOf, type HttpResponse, waitForDrain } from "./request.ts";
 import { writeInChunks } from "./write-large.ts";
@@ -28,9 +29,10 @@ export function createStreams({ heartbeatMs, streamsMax, loop, log }: StreamsPar
   const open = new ChurnMap<SseStream, SseStream>();
   let others = 0;
   let isClosed = false;
-  const timer = setInterval(() => {
-    for (const stream of open.values()) stream.beat();
-  }, heartbeatMs);
+  const beat = (stream: SseStream): void => {
+    if (open.has(stream)) stream.beat();
+  };
+  const timer = setInterval(() => void visitOverTurns([...open.values()], BEATS_PER_TURN, beat), heartbeatMs);
   timer.unref();
   const turnFor = (size: number): Promise<void> | undefined =>
     size < CHUNK_CHARS ? undefined : loop.take(Math.ceil(size / UNIT_CHARS));
@@ -66,6 +68,9 @@ export function createStreams({ heartbeatMs, streamsMax, loop, log }: StreamsPar
     },
   };
 }
+
+/** Each is a call of the system: so many take a millisecond. */
+const BEATS_PER_TURN = 100;
 
 interface SharedStreamParts {
   readonly open: ChurnMap<SseStream, SseStream>;

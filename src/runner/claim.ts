@@ -1,5 +1,6 @@
 import { ChurnMap } from "../lib/churn-map.ts";
 import { Latch } from "../lib/latch.ts";
+import { visitOverTurns } from "../lib/over-turns.ts";
 import type { AgentName, Scope, TaskId } from "../model/index.ts";
 import { type Agent, type Catalog, type LocalAgents, RUN_DUE, type Run } from "../ports/index.ts";
 import type { ActiveRun } from "./active-run.ts";
@@ -28,6 +29,8 @@ export interface Runner {
 const CLAIM_MAX = 64;
 /** With so many runs, a node among several leaves new tasks to the queue, of which each node claims its share. */
 const NEW_RUNS_MAX = 64;
+/** So many renewals take about a millisecond. */
+const RENEWALS_PER_TURN = 200;
 
 /** Claims due tasks and runs them, up to the limit; new tasks also before their first commit. */
 export function createRunner(parts: RunnerParts): Runner {
@@ -119,16 +122,17 @@ export function createRunner(parts: RunnerParts): Runner {
       else onIdle = resolve;
     });
 
+  async function renew(active: ActiveRun): Promise<void> {
+    if (running.get(active.run.task.id) !== active) return;
+    await active.renew();
+    // In case a notification was lost.
+    active.wake();
+  }
+
   async function heartbeat(): Promise<void> {
     setHeartbeat();
     try {
-      await Promise.all(
-        Array.from(running.values(), async active => {
-          await active.renew();
-          // In case a notification was lost.
-          active.wake();
-        }),
-      );
+      await visitOverTurns([...running.values()], RENEWALS_PER_TURN, renew);
     } catch (error) {
       log.error({ err: error }, "leases could not be renewed");
     }

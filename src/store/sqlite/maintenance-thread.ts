@@ -159,7 +159,9 @@ function findExpired(
 
 function checkpointIfLarge(db: DatabaseSync, handle: number): void {
   // NOOP only reports the size; an older SQLite does a PASSIVE checkpoint instead, which would follow anyway.
-  if (checkpoint(db, "NOOP").log < WAL_PAGES_MIN) return;
+  const before = checkpoint(db, "NOOP");
+  // A log that was moved to the end is restarted by the next commit: until then there is nothing to do.
+  if (before.log < WAL_PAGES_MIN || before.moved === before.log) return;
   checkpoint(db, "PASSIVE");
   // A restart syncs the file while commits wait for it: what is synced before takes none of their time.
   fdatasyncSync(handle);

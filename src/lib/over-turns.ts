@@ -1,0 +1,11 @@
+/** Visits all items, so many in each turn of the event loop: other work runs in between. */
+export async function visitOverTurns<Item>(
+  items: readonly Item[],
+  perTurn: number,
+  visit: (item: Item) => Promise<void> | void,
+): Promise<void> {
+  for (let i = 0; i < items.length; i += perTurn) {
+    if (i > 0) await new Promise(resolve => void setImmediate(resolve));
+    await Promise.all(items.slice(i, i + perTurn).map(visit));
+  }
+}
