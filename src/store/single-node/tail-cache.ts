@@ -93,6 +93,9 @@ export function createTailCache(parts: TailCacheParts) {
     return entry;
   }
 
+  const isTooLarge = ({ tail, cache }: TaskEntry): boolean =>
+    tail.steps.length > parts.tailEventsMax || cache.bytes > LIMITS.tailBytesMax;
+
   return {
     find,
     /** As `find`, for a caller that may read the task again. */
@@ -109,14 +112,16 @@ export function createTailCache(parts: TailCacheParts) {
       if (entry.cache.isIdle) evictable.delete(entry.taskId);
       entry.cache.isIdle = false;
     },
-    /** `written`: the approximate memory of the committed events. */
-    onCommitted(entry: TaskEntry, written: number): void {
+    /** `written`: the approximate memory of the committed events; `count`: their number. */
+    onCommitted(entry: TaskEntry, written: number, count: number): void {
       const { tail, cache } = entry;
       resize(entry, cache.bytes + written);
       const { length } = tail.steps;
-      if (length <= parts.tailEventsMax && (cache.bytes <= LIMITS.tailBytesMax || length <= 1)) return;
-      // Drop the older half: slower readers go to the backend.
-      tail.steps = tail.steps.slice(-Math.max(length >> 1, 1));
+      // The older half: streams that follow the log have read it, and slower readers go to the backend. Each event takes a
+      // kilobyte and more, and one that stays for long costs a full garbage collection (docs/decisions/0043).
+      const kept = isTooLarge(entry) ? length >> 1 : Math.max(length >> 1, count);
+      if (kept === length || length <= 1) return;
+      tail.steps = tail.steps.slice(-kept);
       resize(entry, Math.ceil((cache.bytes * tail.steps.length) / length));
     },
     /** The task is neither written nor running for now. */

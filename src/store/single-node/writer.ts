@@ -144,7 +144,7 @@ export function createBatchWriter(parts: BatchWriterParts) {
     commit.task = change.task;
     waiting.onCommitted(change.task);
     if (change.snapshot !== null) commit.snapshotSeq = tail.seq;
-    cache.onCommitted(entry, changeSize(change));
+    cache.onCommitted(entry, changeSize(change), change.steps.length);
     if (!parts.isRunning(entry.taskId)) cache.unpin(entry);
   }
 
