@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type Seq, type Step, type TaskEvent, toTextAppend } from "../../model/index.ts";
-import { packEvents, unpackEvents } from "./packed-events.ts";
+import { joinPacked, packEvents, unpackEvents } from "./packed-events.ts";
 
 const anyEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
   fc.tuple(fc.constantFrom("a", "b", '"]'), fc.string()).map(([id, text]) => toTextAppend(id, text)),
@@ -30,5 +30,18 @@ it("unpacking returns the packed events in order, with their numbers and times",
         );
       },
     ),
+  );
+});
+
+it("rows that were joined have the events of all", () => {
+  const commit = fc.array(anyEvent, { minLength: 1, maxLength: 5 });
+  fc.assert(
+    fc.property(fc.array(commit, { minLength: 1, maxLength: 6 }), commits => {
+      const steps = commits.map((events, at) => events.map(event => ({ at, event })));
+      const rows = steps.map(row => packEvents(row.map(one => ({ ...one }) as unknown as Step)));
+      const joined = unpackEvents(joinPacked(rows), null);
+      expect(joined.map(({ at, event }) => ({ at, event }))).toEqual(steps.flat());
+      expect(joined.map(({ seq }) => seq)).toEqual(joined.map((_, i) => i + 1));
+    }),
   );
 });

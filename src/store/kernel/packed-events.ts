@@ -41,6 +41,10 @@ export function packEvents(steps: readonly Step[]): string {
   return artifactId === null ? `${row}]` : `${row}]]`;
 }
 
+/** The rows of successive commits to one task as one row. */
+export const joinPacked = (rows: readonly string[]): string =>
+  rows.length === 1 ? (rows[0] as string) : `[${rows.map(row => row.slice(1, -1)).join()}]`;
+
 /** `last`: the sequence number of the last event in the row; null: the row has the first event of the log. */
 export function unpackEvents(row: string, last: number | null): RecordedEvent[] {
   const events: { readonly at: number; readonly event: TaskEvent }[] = [];

@@ -30,6 +30,7 @@ import { createPruner } from "./prune.ts";
 import { createPushTable } from "./pushes.ts";
 import { createResourceTable } from "./resources.ts";
 import { createScheduleTable } from "./schedules.ts";
+import { createSegmentWriter, type SegmentRow } from "./staged-segments.ts";
 import { createStorageTable } from "./storage.ts";
 import { createTransact } from "./transact.ts";
 import { createUsageTable } from "./usage.ts";
@@ -46,11 +47,6 @@ interface TaskRow {
   /** null: the task does not wait for other tasks. */
   readonly arrived: number | null;
 }
-interface SegmentRow {
-  /** null: the row has all events of the task. */
-  readonly last: number | null;
-  readonly events: string;
-}
 
 export interface SqliteBackendParts {
   readonly db: DatabaseSync;
@@ -60,7 +56,7 @@ export interface SqliteBackendParts {
   readonly onClose: () => void;
 }
 
-/** The backend in a SQLite file: one row for each task, and one row for the events that each commit added to it. */
+/** The backend in a SQLite file: one row for each task, and rows of events. */
 export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteBackendParts): Backend {
   const owners = createOwnerTable(db);
   const transact = createTransact(db, ticks);
@@ -71,7 +67,8 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
   const counts = createTaskCounts(db);
   const listed = createListedCounts(db, owners);
   const usage = createUsageTable(db);
-  const writeTask = createTaskWriter(db, owners.idOf, names.write);
+  const segments = createSegmentWriter(db);
+  const writeTask = createTaskWriter(db, segments.write, owners.idOf, names.write);
   const selectTask = db.prepare(
     "SELECT id, owner, context_id, snapshot_seq, snapshot, whole, since FROM task WHERE key = ?",
   );
@@ -101,9 +98,12 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
     return found?.id === taskId ? found : null;
   }
 
-  function readSegments(row: TaskRow, from: Seq): Iterable<SegmentRow> {
-    if (row.whole !== null) return [{ last: null, events: row.whole }];
-    return selectSegments.iterate(timeKey(row.id), from) as unknown as Iterable<SegmentRow>;
+  function* readSegments(row: TaskRow, from: Seq): Iterable<SegmentRow> {
+    if (row.whole !== null) return yield { last: null, events: row.whole };
+    const key = timeKey(row.id) as number;
+    yield* selectSegments.iterate(key, from) as unknown as Iterable<SegmentRow>;
+    const staged = segments.findAfter(key, from);
+    if (staged) yield staged;
   }
 
   function load(taskId: TaskId): LoadedTask | null {
@@ -129,7 +129,11 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
     lastRev: newest.rev,
     lastAt: newest.at,
     load,
-    loadBytes: taskId => (selectSize.get(timeKey(taskId))?.bytes as number | undefined) ?? 0,
+    loadBytes(taskId) {
+      const key = timeKey(taskId) as number;
+      const staged = segments.findAfter(key, 0);
+      return ((selectSize.get(key)?.bytes as number | undefined) ?? 0) + (staged?.events.length ?? 0);
+    },
     read(taskId, after, max, base) {
       const row = findRow(taskId, selectWithoutSnapshot);
       if (!row) return [];
@@ -150,9 +154,11 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
           for (const one of storageWrites) storage.write(one);
           for (const change of pushChanges) pushes.write(change);
           for (const write of others) write();
+          segments.trim();
         });
       } catch (error) {
         owners.rollBackNew();
+        segments.rollBack();
         throw error;
       }
       owners.commitNew();
@@ -188,7 +194,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
     },
     findExpired,
     revOf: taskId => (selectRev.get(timeKey(taskId), taskId)?.rev as number | undefined) ?? null,
-    prune: createPruner(db, transact, load, removedOwners => {
+    prune: createPruner(db, transact, load, segments, removedOwners => {
       for (const owner of removedOwners) {
         counts.change(owners.scopeOf(owner), -1);
         listed.forget(owner);
@@ -208,6 +214,7 @@ export function createSqliteBackend({ db, findExpired, ticks, onClose }: SqliteB
 
 function createTaskWriter(
   db: DatabaseSync,
+  writeSegment: ReturnType<typeof createSegmentWriter>["write"],
   ownerOf: (scope: Scope, agent: AgentName) => number,
   writeNames: ReturnType<typeof createNameTable>["write"],
 ): (change: TaskChange) => void {
@@ -220,14 +227,13 @@ function createTaskWriter(
   const updateWithSnapshot = db.prepare(
     `UPDATE task SET ${status}, snapshot_seq = ?, snapshot = ? WHERE key = ?`,
   );
-  const insertSegment = db.prepare("INSERT INTO segment (task, last, rev, events) VALUES (?, ?, ?, ?)");
 
   return change => {
     const { task, steps, rev, events, snapshot } = change;
     const key = timeKey(task.id) as number;
     const last = (steps.at(-1) as Step).seq;
     const whole = change.isNew && isTerminal(task.status.state) && !snapshot ? events : null;
-    if (whole === null) insertSegment.run(key, last, rev, events);
+    if (whole === null) writeSegment(key, last, rev, events, change.isNew);
     const state = STATES.indexOf(task.status.state);
     const hidden = isHidden(task) ? 1 : 0;
     const { at } = task.status;

@@ -2,9 +2,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { timeOfKey } from "../../model/index.ts";
 import { FIRST_TERMINAL } from "../kernel/state-numbers.ts";
 
-/** All events of a row have the same time, with which the row begins: see `packEvents`. */
+/** The time of the last event of the last row, or of the first one if the row is damaged: see `packEvents`. */
 const LAST_EVENT_AT =
-  "SELECT CAST(substr(events, 3, 20) AS INTEGER) FROM segment WHERE task = key ORDER BY last DESC LIMIT 1";
+  "SELECT CASE WHEN json_valid(events) THEN events ->> '$[#-1][0]' ELSE CAST(substr(events, 3, 20) AS INTEGER) END " +
+  "FROM segment WHERE task = key ORDER BY last DESC LIMIT 1";
 
 const NEWEST =
   "SELECT max(key) AS key, max(rev) AS rev, max(status_at) AS at, " +

@@ -13,12 +13,13 @@ import {
 } from "./data-loss.ts";
 import { createPrivateFile, notWritable, prepareFolder } from "./files.ts";
 import { MIGRATIONS } from "./sql/index.ts";
+import { mergeStaged } from "./staged-segments.ts";
 import { BUSY_POLL_MS } from "./transact.ts";
 import { findWalDamage, type WalState } from "./wal.ts";
 
 /**
- * The pages that SQLite may keep. Each active task appends to a page of its own: if these do not fit, a commit of a thousand
- * streams reads and writes its pages twice, and takes 50 ms instead of 5 (docs/decisions/0042).
+ * The pages that SQLite may keep. Tasks have pages of their own: if those of a commit do not fit, it reads and writes its pages
+ * twice, and takes 50 ms instead of 5 (docs/decisions/0042).
  */
 const CACHE_KIB = 16 * 1024;
 
@@ -64,6 +65,7 @@ export function openDatabase(parts: SqliteParts): OpenDatabase {
       // FULL waits for the disk at each commit; NORMAL survives a crash of the process but not a power failure.
       db.exec(`PRAGMA synchronous = ${parts.durability === "power" ? "FULL" : "NORMAL"}`);
       db.exec(`PRAGMA busy_timeout = ${BUSY_POLL_MS}; PRAGMA cache_size = -${CACHE_KIB}`);
+      mergeStaged(db);
       return { db, file, unlock };
     } catch (error) {
       db.close();

@@ -22,6 +22,7 @@ export function createPruner(
   db: DatabaseSync,
   transact: Transact,
   load: (taskId: TaskId) => LoadedLog | null,
+  staged: { mergeAll(): void; rollBack(): void },
   /** Called after the commit with the owner of each removed task. */
   onRemoved: (owners: readonly number[]) => void,
 ): Backend["prune"] {
@@ -107,9 +108,19 @@ export function createPruner(
 
   return ({ tasks, logs }) => {
     removed = [];
-    const changed = transact(() => [...tasks.filter(remove), ...logs.filter(compact)]);
-    onRemoved(removed);
-    return changed.map(({ taskId }) => taskId);
+    if (tasks.length + logs.length === 0) return [];
+    try {
+      const changed = transact(() => {
+        // The rows of removed tasks are removed with them.
+        staged.mergeAll();
+        return [...tasks.filter(remove), ...logs.filter(compact)];
+      });
+      onRemoved(removed);
+      return changed.map(({ taskId }) => taskId);
+    } catch (error) {
+      staged.rollBack();
+      throw error;
+    }
   };
 }
 

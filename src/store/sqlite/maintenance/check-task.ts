@@ -8,6 +8,7 @@ import {
   checkTask,
   type ReportFinding,
 } from "../../kernel/check-task.ts";
+import { readStaged } from "../staged-segments.ts";
 
 interface TaskRow extends Omit<CheckedTask, "hidden"> {
   readonly key: number;
@@ -25,10 +26,12 @@ export function createTaskCheck(db: DatabaseSync, report: ReportFinding): (key: 
     `SELECT owner, ${NAME_KINDS.alias} AS kind, alias AS name, 1 AS seq, NULL AS digest FROM task WHERE key = $key AND alias IS NOT NULL ` +
       "UNION ALL SELECT owner, kind, name, seq, digest FROM name WHERE task = $key",
   );
+  const staged = readStaged(db);
 
   return key => {
     const row = selectTask.get(key) as unknown as TaskRow;
-    const segments = selectSegments.all(key) as unknown as readonly CheckedSegment[];
+    const written = selectSegments.all(key) as unknown as readonly CheckedSegment[];
+    const segments = [...written, ...(staged.get(key) ?? [])];
     if (timeKey(row.id) !== key) report(`task ${row.id}: its id does not match its key`);
     if (row.whole !== null && segments.length > 0) report(`task ${row.id}: its events are stored twice`);
     const stored = row.whole === null ? segments : [{ last: null, events: row.whole }];

@@ -84,6 +84,7 @@ function checkTasks(db: DatabaseSync, report: ReportFinding, onDone: (done: numb
 
 const ORPHANS: Readonly<Record<string, string>> = {
   "rows of logs without a task": "segment WHERE NOT EXISTS (SELECT 1 FROM task WHERE key = segment.task)",
+  "staged rows without a task": "staged WHERE NOT EXISTS (SELECT 1 FROM task WHERE key = staged.task)",
   "names without a task": "name WHERE NOT EXISTS (SELECT 1 FROM task WHERE key = name.task)",
   "names without an owner": "name WHERE NOT EXISTS (SELECT 1 FROM owner WHERE id = name.owner)",
   "push configs without a task": "push WHERE NOT EXISTS (SELECT 1 FROM task WHERE key = push.task)",

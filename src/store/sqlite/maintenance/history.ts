@@ -7,6 +7,7 @@ import { unpackEvents } from "../../kernel/packed-events.ts";
 import { openReadOnly, requireSchema } from "../open.ts";
 import { createOwnerTable } from "../owners.ts";
 import { createPushTable } from "../pushes.ts";
+import { readStaged } from "../staged-segments.ts";
 
 interface TaskRow {
   readonly key: number;
@@ -15,10 +16,6 @@ interface TaskRow {
   readonly whole: string | null;
   readonly snapshot: string | null;
   readonly since: number;
-}
-interface SegmentRow {
-  readonly last: number;
-  readonly events: string;
 }
 
 /** By the task's id, or by the id that its caller chose; null: not found. Changes nothing; a server may be running. */
@@ -65,5 +62,8 @@ function toHistory(db: DatabaseSync, row: TaskRow): TaskHistory {
 function readEvents(db: DatabaseSync, { key, whole }: TaskRow): readonly RecordedEvent[] {
   if (whole !== null) return unpackEvents(whole, null);
   const rows = db.prepare("SELECT last, events FROM segment WHERE task = ? ORDER BY last").all(key);
-  return (rows as unknown as SegmentRow[]).flatMap(({ last, events }) => unpackEvents(events, last));
+  const staged = readStaged(db).get(key) ?? [];
+  return [...(rows as unknown as typeof staged), ...staged].flatMap(({ last, events }) =>
+    unpackEvents(events, last),
+  );
 }

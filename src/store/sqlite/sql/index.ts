@@ -9,6 +9,7 @@ import { sql as items } from "./0008.ts";
 import { sql as resources } from "./0009.ts";
 import { sql as overview } from "./0010.ts";
 import { sql as ownerState } from "./0011.ts";
+import { sql as staged } from "./0012.ts";
 
 /** All migrations in order; the index of the last one, counted from 1, is the schema number. Add at the end only. */
 export const MIGRATIONS: readonly string[] = [
@@ -23,4 +24,5 @@ export const MIGRATIONS: readonly string[] = [
   resources,
   overview,
   ownerState,
+  staged,
 ];
