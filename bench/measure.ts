@@ -67,22 +67,22 @@ function toRound(outcome: Outcome, cpuMs: number, units: number): Round {
 }
 
 /**
- * The server has answered calls before: the memory that V8 takes to compile its code belongs to no stream.
+ * The server has answered calls and opened as many streams before: the memory that V8 takes to compile its code and to grow its
+ * heap for the first time belongs to no stream.
  */
 export async function measureIdle(entry: LoadEntry, server: Server, generator: Generator): Promise<Round> {
   const order = toOrder(entry, server.port);
   await generator.prepare({ ...order, operationsMax: IDLE_SENDS_BEFORE, ms: WARM_MS_MAX });
   const { failures, failure } = await generator.go();
   if (failures > 0) throw new Error(`${failures} sends of the warm-up failed: ${failure}`);
-  await sleep(IDLE_SETTLE_MS);
+  const openStreams = async (): Promise<void> => {
+    const wire = order.wire as RpcWire;
+    await generator.hold({ port: order.port, wire, streams: IDLE_STREAMS, ms: HOLD_MS_MAX });
+    await sleep(IDLE_SETTLE_MS);
+  };
+  await openStreams();
   const before = readRssKib(server.group);
-  await generator.hold({
-    port: order.port,
-    wire: order.wire as RpcWire,
-    streams: IDLE_STREAMS,
-    ms: HOLD_MS_MAX,
-  });
-  await sleep(IDLE_SETTLE_MS);
+  await openStreams();
   const cost = (readRssKib(server.group) - before) / IDLE_STREAMS;
   await generator.release();
   return { reading: { perSecond: undefined, cost }, generatorShare: 0, problem: undefined };
