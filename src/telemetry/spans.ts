@@ -3,7 +3,8 @@ import {
   type Attributes,
   type Context,
   createTraceState,
-  isSpanContextValid,
+  INVALID_SPANID,
+  INVALID_TRACEID,
   ROOT_CONTEXT,
   type SpanContext,
   trace as spans,
@@ -60,14 +61,14 @@ const PARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 export function toSpanContext({ traceparent, tracestate }: Trace): SpanContext | undefined {
   const [, traceId, spanId, flags] = PARENT.exec(traceparent) ?? [];
   if (traceId === undefined || spanId === undefined) return undefined;
-  const context: SpanContext = {
+  if (traceId === INVALID_TRACEID || spanId === INVALID_SPANID) return undefined;
+  return {
     traceId,
     spanId,
     traceFlags: Number.parseInt(flags as string, 16) & TraceFlags.SAMPLED,
     isRemote: true,
     ...(tracestate !== undefined && { traceState: createTraceState(tracestate) }),
   };
-  return isSpanContextValid(context) ? context : undefined;
 }
 
 /** The parent of a span; without a trace the span is a root. */

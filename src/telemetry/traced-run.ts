@@ -2,7 +2,7 @@ import { type Attributes, context, type Link, type Span, SpanStatusCode } from "
 import { sumUsage, textOf, type Usage } from "../model/index.ts";
 import type { Agent, AgentEvent, AgentRuntime, Turn } from "../ports/index.ts";
 import { scrub } from "./redact.ts";
-import { ATTRIBUTES, aboutTask, toParent, toSpanContext, toTrace } from "./spans.ts";
+import { ATTRIBUTES, aboutTask, toParent, toSpanContext } from "./spans.ts";
 import { contextOf, TracedTurn } from "./traced-turn.ts";
 import type { Tracing } from "./tracing.ts";
 
@@ -42,15 +42,7 @@ class TracedRun implements AsyncIterableIterator<AgentEvent> {
       tracing.idOfRun(task.id, task.attempt),
     );
     this.#spanContext = contextOf(parent, this.#span);
-    const trace = toTrace(this.#span.spanContext(), task.trace?.baggage);
-    tracing.keepFacts(this.#span, facts);
-    this.#turn = new TracedTurn(turn, {
-      tracing,
-      span: this.#span,
-      context: this.#spanContext,
-      trace,
-      facts,
-    });
+    this.#turn = new TracedTurn(turn, { tracing, span: this.#span, context: this.#spanContext, facts });
     this.#events = context.with(this.#spanContext, () => runtime.run(this.#turn)[Symbol.asyncIterator]());
   }
 
@@ -106,7 +98,6 @@ class TracedRun implements AsyncIterableIterator<AgentEvent> {
     if (this.#ended) return;
     this.#ended = true;
     this.#turn.close();
-    this.#tracing.dropFacts(this.#span);
     this.#span.setAttributes({ ...toUsage(this.#usage), [ATTRIBUTES.outcome]: this.#outcome ?? outcome });
     if (this.#text !== "") this.#span.setAttributes(toOutput(this.#text.slice(0, CONTENT_CHARS_MAX)));
     this.#span.end();
@@ -138,10 +129,11 @@ const toMessages = (role: string, content: string): string =>
 
 /** Links to earlier attempts: their span ids follow from the task, so that a restart knows them. */
 function toLinks({ task, attempt }: Turn, tracing: Tracing): Link[] {
-  const parent = task.trace && toSpanContext(task.trace);
+  const first = task.attempt - attempt + 1;
+  const parent = first < task.attempt && task.trace && toSpanContext(task.trace);
   if (!parent) return [];
   const links: Link[] = [];
-  for (let before = task.attempt - attempt + 1; before < task.attempt; before++) {
+  for (let before = first; before < task.attempt; before++) {
     const spanId = tracing.idOfRun(task.id, before);
     if (spanId !== undefined)
       links.push({ context: { ...parent, spanId }, attributes: { [ATTRIBUTES.attempt]: before } });

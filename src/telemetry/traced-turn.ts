@@ -12,7 +12,7 @@ import type {
   Outbound,
   Turn,
 } from "../ports/index.ts";
-import { ATTRIBUTES } from "./spans.ts";
+import { ATTRIBUTES, toTrace } from "./spans.ts";
 import { withTraceHeaders } from "./traced-outbound.ts";
 import type { Tracing } from "./tracing.ts";
 
@@ -21,8 +21,6 @@ export interface TurnTrace {
   readonly span: Span;
   /** Contains the span of the run. */
   readonly context: Context;
-  /** For agents and tools that the agent calls. */
-  readonly trace: Trace;
   /** Attributes of all spans of the run. */
   readonly facts: Attributes;
 }
@@ -32,6 +30,8 @@ export class TracedTurn implements Turn {
   readonly #turn: Turn;
   readonly #traced: TurnTrace;
   readonly #steps = new Map<string, Span>();
+  #trace: Trace | undefined;
+  #isOver = false;
   #outbound: Outbound | undefined;
 
   constructor(turn: Turn, traced: TurnTrace) {
@@ -61,6 +61,8 @@ export class TracedTurn implements Turn {
 
   /** Ends the spans of unfinished steps when the run is over. */
   close(): void {
+    this.#isOver = true;
+    if (this.#trace) this.#traced.tracing.dropFacts(this.#traced.span);
     for (const step of this.#steps.values()) step.end();
     this.#steps.clear();
   }
@@ -72,13 +74,18 @@ export class TracedTurn implements Turn {
     this.#steps.set(keyOf(place), span);
   }
 
+  /** For agents and tools that the agent calls: most agents call none. */
   get trace(): Trace {
-    return this.#traced.trace;
+    if (this.#trace) return this.#trace;
+    const { tracing, span, facts } = this.#traced;
+    if (!this.#isOver) tracing.keepFacts(span, facts);
+    this.#trace = toTrace(span.spanContext(), this.#turn.task.trace?.baggage);
+    return this.#trace;
   }
 
   get outbound(): Outbound {
     const { guarded, trusted } = this.#turn.outbound;
-    const { trace } = this.#traced;
+    const { trace } = this;
     this.#outbound ??= {
       guarded: withTraceHeaders(guarded, trace),
       trusted: withTraceHeaders(trusted, trace),

@@ -88,7 +88,6 @@ function register({ provider, contexts }: Provider): () => void {
 
 /** The random half of the task's UUID, and the attempt in its last digits. */
 function toSpanId(taskId: string, attempt: number): string {
-  const half = taskId.replaceAll("-", "").slice(16);
-  const last = Number.parseInt(half.slice(12), 16) ^ (attempt & 0xffff);
-  return half.slice(0, 12) + last.toString(16).padStart(4, "0");
+  const last = Number.parseInt(taskId.slice(-4), 16) ^ (attempt & 0xffff);
+  return taskId.slice(19, 23) + taskId.slice(24, 32) + last.toString(16).padStart(4, "0");
 }
