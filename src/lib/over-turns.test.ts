@@ -10,7 +10,7 @@ it("visits all items in order, and lets other work run in between", async () => 
     if (seen.length < items.length) setImmediate(watch);
   };
   setImmediate(watch);
-  await visitOverTurns(items, 10, item => void seen.push(item));
+  await visitOverTurns(items, 10, item => seen.push(item));
   expect(seen).toEqual(items);
   expect(atTurns[0]).toBe(10);
 });

@@ -2,10 +2,10 @@
 export async function visitOverTurns<Item>(
   items: readonly Item[],
   perTurn: number,
-  visit: (item: Item) => Promise<void> | void,
+  visit: (item: Item) => void,
 ): Promise<void> {
   for (let i = 0; i < items.length; i += perTurn) {
     if (i > 0) await new Promise(resolve => void setImmediate(resolve));
-    await Promise.all(items.slice(i, i + perTurn).map(visit));
+    items.slice(i, i + perTurn).forEach(visit);
   }
 }

@@ -131,11 +131,13 @@ export function createRunner(parts: RunnerParts): Runner {
 
   async function heartbeat(): Promise<void> {
     setHeartbeat();
-    try {
-      await visitOverTurns([...running.values()], RENEWALS_PER_TURN, renew);
-    } catch (error) {
-      log.error({ err: error }, "leases could not be renewed");
-    }
+    const renewals: Promise<void>[] = [];
+    const errors: unknown[] = [];
+    await visitOverTurns([...running.values()], RENEWALS_PER_TURN, active =>
+      renewals.push(renew(active).catch(error => void errors.push(error))),
+    );
+    await Promise.all(renewals);
+    if (errors.length > 0) log.error({ err: errors[0], count: errors.length }, "leases could not be renewed");
     // Also if a renewal failed: a notification of a due task may have been lost.
     due.wake();
   }

@@ -117,8 +117,8 @@ export function createTailCache(parts: TailCacheParts) {
       const { tail, cache } = entry;
       resize(entry, cache.bytes + written);
       const { length } = tail.steps;
-      // The older half: streams that follow the log have read it, and slower readers go to the backend. Each event takes a
-      // kilobyte and more, and one that stays for long costs a full garbage collection (docs/decisions/0043).
+      // The older half is dropped, but no event of this commit: streams that follow the log have read the others, and slower
+      // readers go to the backend. An event that stays for long costs a full garbage collection (docs/decisions/0043).
       const kept = isTooLarge(entry) ? length >> 1 : Math.max(length >> 1, count);
       if (kept === length || length <= 1) return;
       tail.steps = tail.steps.slice(-kept);

@@ -152,4 +152,21 @@ describe("staged segments", () => {
         ?.map(row => row.last),
     ).toEqual([3]);
   });
+
+  it("after a rollback nothing is lost or invented, also if the table cannot be read for a while", () => {
+    const logs = new Logs();
+    for (let i = 0; i < 3; i++) logs.commit(() => logs.write(1, ["kept"]));
+    logs.commit(() => {
+      logs.write(1, ["refused"]);
+      logs.write(1, ["refused"], 7);
+    }, true);
+    logs.db.exec("ALTER TABLE staged RENAME TO unreadable");
+    expect(() => logs.writer.findAfter(1, 0)).toThrow();
+    expect(() => logs.writer.write(1, 4, null, "[]", false)).toThrow();
+    logs.db.exec("ALTER TABLE unreadable RENAME TO staged");
+    expect(logs.read()).toEqual(logs.committed);
+    logs.commit(() => logs.write(1, ["end"], 8));
+    expect(logs.read()).toEqual(logs.committed);
+    expect(logs.count("staged")).toBe(0);
+  });
 });

@@ -62,11 +62,18 @@ interface StagedTask {
 /** The staged rows that are not segments yet, in memory. */
 class StagedTasks {
   /** The task with the oldest row first. */
-  #tasks = new ChurnMap<number, StagedTask>();
-  #nextId = 1;
+  readonly #tasks = new ChurnMap<number, StagedTask>();
+  #nextId: number;
   /** No row in the table is before this one. */
-  #firstStored = 1;
+  #firstStored = 0;
   #chars = 0;
+
+  constructor(db: DatabaseSync) {
+    this.#nextId = (
+      db.prepare("SELECT coalesce(max(id), 0) + 1 AS id FROM staged").get() as { id: number }
+    ).id;
+    for (const rows of readStaged(db).values()) for (const row of rows) this.#put(row);
+  }
 
   /** Returns the id of the row. */
   add(task: number, last: number, events: string): number {
@@ -85,13 +92,6 @@ class StagedTasks {
     task.last = row.last;
     task.chars += row.events.length;
     this.#chars += row.events.length;
-  }
-
-  /** Replaces all rows by those of the table. */
-  load(tasks: Iterable<readonly StagedRow[]>): void {
-    this.#tasks = new ChurnMap();
-    this.#firstStored = 0;
-    for (const rows of tasks) for (const row of rows) this.#put(row);
   }
 
   find(key: number): StagedTask | undefined {
@@ -137,31 +137,43 @@ export function createSegmentWriter(db: DatabaseSync) {
   const insertSegment = db.prepare("INSERT INTO segment (task, last, rev, events) VALUES (?, ?, ?, ?)");
   const insertStaged = db.prepare("INSERT INTO staged (id, task, last, events) VALUES (?, ?, ?, ?)");
   const removeStaged = db.prepare("DELETE FROM staged WHERE id < ?");
-  const memory = new StagedTasks();
+  /** undefined: to be read from the table. */
+  let loaded: StagedTasks | undefined;
+  const load = (): StagedTasks => {
+    loaded ??= new StagedTasks(db);
+    return loaded;
+  };
   /** Rows that this transaction has staged. */
   let stagedRows = 0;
 
   /** Writes the staged rows of a task as a segment, with these events after them. */
   function merge(task: StagedTask, last: number, rev: number | null, events: readonly string[]): void {
-    memory.remove(task);
+    load().remove(task);
     insertSegment.run(task.key, last, rev, joinPacked([...task.rows, ...events]));
   }
 
   function mergeOldest(isDue: (task: StagedTask) => boolean): void {
+    const memory = load();
     for (let task = memory.oldest; task && isDue(task); task = memory.oldest)
       merge(task, task.last, null, []);
+  }
+
+  /** Removes the rows before the first one that is needed. */
+  function removeOld(): void {
+    removeStaged.run(load().firstId);
+    load().onRemoved();
   }
 
   return {
     /** The methods that write are to be called inside a transaction. */
     write(key: number, last: number, rev: number | null, events: string, isNew: boolean): void {
-      const task = isNew ? undefined : memory.find(key);
+      const task = isNew ? undefined : load().find(key);
       const chars = (task?.chars ?? 0) + events.length;
       if (isNew || rev !== null || events.length > ROW_CHARS_MAX || chars > SEGMENT_CHARS_MAX) {
         if (task) merge(task, last, rev, [events]);
         else insertSegment.run(key, last, rev, events);
       } else {
-        insertStaged.run(memory.add(key, last, events), key, last, events);
+        insertStaged.run(load().add(key, last, events), key, last, events);
         stagedRows += 1;
       }
     },
@@ -170,26 +182,24 @@ export function createSegmentWriter(db: DatabaseSync) {
      * of one large commit would stay together and make the commit large that merges them, again and again.
      */
     trim(): void {
+      const memory = load();
       mergeOldest(task => memory.charsSince(task) > STAGED_CHARS_MAX && stagedRows-- > 0);
       stagedRows = 0;
-      if (memory.removable < (memory.oldest ? REMOVED_ROWS_MIN : 1)) return;
-      removeStaged.run(memory.firstId);
-      memory.onRemoved();
+      if (memory.removable >= (memory.oldest ? REMOVED_ROWS_MIN : 1)) removeOld();
     },
     /** Staged rows become segments, and the table is empty. */
     mergeAll(): void {
       mergeOldest(() => true);
-      removeStaged.run(memory.firstId);
-      memory.onRemoved();
+      removeOld();
     },
-    /** To be called when a transaction was rolled back. */
+    /** To be called when a transaction was rolled back. The disk may not be readable now: the next use reads the table. */
     rollBack(): void {
       stagedRows = 0;
-      memory.load(readStaged(db).values());
+      loaded = undefined;
     },
     /** The staged rows of a task as one, if they have an event after this one. */
     findAfter(key: number, from: number): SegmentRow | undefined {
-      const task = memory.find(key);
+      const task = load().find(key);
       return task && task.last > from ? { last: task.last, events: joinPacked(task.rows) } : undefined;
     },
   };
